@@ -1,0 +1,47 @@
+import type { RequestSpec, RunSpec } from './run.ts';
+
+/** What the store keeps of a prepared run and what every activity reads: no secret, no target. */
+export type RunPlan = {
+  readonly format: 1;
+  readonly runId: string;
+  readonly spec: RunSpec;
+  readonly requests: readonly RequestPlan[];
+  readonly skippedModels: readonly SkippedModel[];
+  readonly estimate: Estimate;
+};
+
+export type SkippedModel = { readonly modelId: string; readonly reason: string };
+
+/** Worst-case and expected spend before anything is sent; money is null where a price is unknown. */
+export type Estimate = {
+  readonly cells: number;
+  readonly modelCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number | null;
+  readonly unpricedModels: readonly string[];
+};
+
+export type RequestPlan = {
+  readonly index: number;
+  readonly spec: RequestSpec;
+  readonly suiteName: string;
+  readonly suiteVersion: string | null;
+  /** SHA-256 over the suite's cases in order, targets included. */
+  readonly suiteDigest: string;
+  readonly caseCount: number;
+  /** No environment, harness `direct`, no scorer that opens a session. */
+  readonly light: boolean;
+  /** A reason in preparation that made this request terminal, or null. */
+  readonly failure: string | null;
+};
+
+/** One task as workflows carry it. */
+export type TaskRef = {
+  readonly task: number;
+  readonly requestIndex: number;
+  readonly modelId: string;
+  readonly caseId: string;
+  /** Attempt indices to run in this generation, ascending. */
+  readonly attempts: readonly number[];
+};

@@ -1,0 +1,99 @@
+import type { JsonObject } from './json.ts';
+import type { AttemptLimits } from './suite.ts';
+import type { Price } from './usage.ts';
+
+export type ProviderKind = 'openai-compatible' | 'mock';
+
+/** Where models are reached. Two providers with equal kind, base address and key name are one engine. */
+export type ProviderSpec = {
+  readonly id: string;
+  readonly kind: ProviderKind;
+  readonly baseUrl: string | null;
+  /** Name of the environment variable that holds the key; never the key. */
+  readonly apiKeyEnv: string | null;
+  /** Slots per worker: calls in flight. `auto` = 20. */
+  readonly concurrency: number | 'auto';
+  readonly retry: { readonly max: number; readonly baseMs: number };
+  readonly stream: boolean;
+  readonly timeouts: CallTimeouts;
+};
+
+export type CallTimeouts = {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+};
+
+export type ModelSpec = {
+  /** Unique in the run; what reports show. */
+  readonly id: string;
+  readonly providerId: string;
+  /** The name that the provider knows. */
+  readonly model: string;
+  readonly params: JsonObject;
+  readonly price: Price | null;
+};
+
+export type HarnessSpec =
+  | { readonly kind: 'direct' }
+  | { readonly kind: 'agent'; readonly tools: readonly string[]; readonly maxSteps: number };
+
+export type EnvironmentSpec =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'host'; readonly variables: { readonly [name: string]: string } };
+
+export type EvaluationMode = 'reuse' | 'none' | 'fresh';
+
+export type RequestSpec = {
+  readonly name: string;
+  /** Key into the suites that were loaded with the run. */
+  readonly suiteKey: string;
+  readonly modelIds: readonly string[];
+  readonly harness: HarnessSpec;
+  readonly environment: EnvironmentSpec;
+  readonly evaluation: EvaluationMode;
+  readonly attempts: { readonly k: number; readonly strategy: 'avg' | 'pass' };
+  /** Whole-attempt tries; null patterns = any infrastructure failure, [] = none. */
+  readonly retries: { readonly max: number; readonly patterns: readonly string[] | null };
+  readonly limits: AttemptLimits;
+  readonly order: 'case' | 'model';
+};
+
+export type Execution = {
+  /** Running attempts of the run. */
+  readonly taskConcurrency: number;
+  readonly timeoutMs: number | null;
+  readonly cleanupGraceMs: number;
+  readonly failFast: boolean;
+  readonly seed: number;
+  readonly packing: 'auto' | 'off';
+};
+
+export type Budgets = {
+  readonly maxRunUsd: number | null;
+  readonly maxModelUsd: number | null;
+  readonly maxRunTokens: number | null;
+  readonly confirmAboveUsd: number | null;
+  readonly onExceed: 'stop' | 'warn';
+  readonly allowUnpriced: boolean;
+};
+
+export type Gates = {
+  readonly minCoverage: number | null;
+  readonly minPassRate: number | null;
+  readonly minMean: number | null;
+  readonly maxUnscoredRate: number | null;
+  readonly requireModels: boolean;
+};
+
+/** A run as declared, checked and with every default filled in. */
+export type RunSpec = {
+  readonly name: string;
+  readonly models: readonly ModelSpec[];
+  readonly providers: readonly ProviderSpec[];
+  readonly requests: readonly RequestSpec[];
+  readonly execution: Execution;
+  readonly budgets: Budgets;
+  readonly gates: Gates;
+  readonly context: JsonObject;
+};

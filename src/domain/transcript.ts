@@ -1,0 +1,48 @@
+import type { Json } from './json.ts';
+
+/** One message of a transcript in Assay's own, provider-neutral form. */
+export type Message =
+  | { readonly role: 'system'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'assistant';
+      /** The answer's text; thoughts are never part of it. */
+      readonly text: string;
+      /** Thoughts that the provider marked as such, or null. */
+      readonly reasoning: string | null;
+      readonly toolCalls: readonly ToolCall[];
+    }
+  | {
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly toolName: string;
+      /** What the model reads: cut at 16 KiB in the middle. */
+      readonly text: string;
+      readonly status: ToolStatus;
+    };
+
+export type AssistantMessage = Extract<Message, { role: 'assistant' }>;
+export type ToolMessage = Extract<Message, { role: 'tool' }>;
+
+export type ToolStatus = 'success' | 'error' | 'timeout' | 'unknown';
+
+/** A tool call of an answer. `id` is unique in its answer (made up when the provider sent none). */
+export type ToolCall = {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: ToolArguments;
+};
+
+/** Arguments as read: an object, or the raw text when it was no JSON object. An empty text is `{}`. */
+export type ToolArguments =
+  | { readonly kind: 'parsed'; readonly value: { readonly [name: string]: Json } }
+  | { readonly kind: 'unreadable'; readonly text: string };
+
+/** What a model is told about a tool: JSON Schema of its arguments. */
+export type ToolSchema = {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Json;
+};
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error' | 'other';

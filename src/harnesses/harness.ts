@@ -1,0 +1,12 @@
+import type { Message, ToolSchema } from '../domain/transcript.ts';
+import type { HarnessSpec } from '../domain/run.ts';
+import type { TestCase } from '../domain/suite.ts';
+
+/** Turns a case into what the model is told. Sees no target. */
+export interface Harness {
+  readonly kind: HarnessSpec['kind'];
+  /** The messages before the first model call. */
+  startMessages(testCase: TestCase): readonly Message[];
+  /** The tools that the model is offered, in order. */
+  listTools(spec: HarnessSpec): readonly ToolSchema[];
+}
