@@ -1,0 +1,99 @@
+import type { Outcome, RunState } from './outcome.ts';
+import type { Score } from './score.ts';
+import type { Price, Usage } from './usage.ts';
+
+/** Everything that a report is made of: plain rows of one run, read from the store or kept live. */
+export type ReportRows = {
+  readonly run: RunFacts;
+  /** In the order of the run file, skipped ones included. */
+  readonly models: readonly ReportModel[];
+  /** In declaration order. */
+  readonly requests: readonly ReportRequest[];
+  /** One per planned (task, attempt), in its latest generation, ordered by task and attempt. */
+  readonly cells: readonly ReportCell[];
+};
+
+export type RunFacts = {
+  readonly runId: string;
+  readonly name: string;
+  readonly state: RunState;
+  /** Why the run ended as it did, one sentence; null while it is open or when it completed. */
+  readonly reason: string | null;
+  /** ISO 8601 in UTC, here and below. */
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  /** The latest generation, from 1. */
+  readonly generation: number;
+  readonly seed: number;
+  /** Caps in force, null = none; for the sentence of a run that was stopped by its budget. */
+  readonly caps: {
+    readonly maxRunUsd: number | null;
+    readonly maxModelUsd: number | null;
+    readonly maxRunTokens: number | null;
+  };
+  /** Caps passed under `onExceed: warn`, cleanup trouble and the like, one sentence each, in order. */
+  readonly warnings: readonly string[];
+};
+
+export type ReportModel = {
+  readonly modelId: string;
+  /** The name that the provider knows. */
+  readonly model: string;
+  readonly providerId: string;
+  readonly price: Price | null;
+  /** Why preflight skipped it; null when it runs. */
+  readonly skippedReason: string | null;
+};
+
+export type ReportRequest = {
+  readonly index: number;
+  readonly name: string;
+  readonly suiteName: string;
+  readonly suiteVersion: string | null;
+  readonly suiteDigest: string;
+  readonly caseCount: number;
+  readonly modelIds: readonly string[];
+  readonly harness: string;
+  readonly environment: string;
+  readonly attempts: { readonly k: number; readonly strategy: 'avg' | 'pass' };
+  /** Why preparation ended this request, or null. */
+  readonly failure: string | null;
+};
+
+/** One planned cell. Cells that strategy `pass` took out of the plan are not among the rows. */
+export type ReportCell = {
+  readonly requestIndex: number;
+  readonly requestName: string;
+  readonly task: number;
+  readonly modelId: string;
+  readonly caseId: string;
+  /** Index in the task, from 1. */
+  readonly attempt: number;
+  readonly generation: number;
+  /** Null = planned and not recorded. */
+  readonly outcome: Outcome | null;
+  /** Weight of the case. */
+  readonly weight: number;
+  readonly cluster: string | null;
+  readonly tags: readonly string[];
+  readonly scores: readonly Score[];
+  /** Sum over every recorded call of the cell: all generations, tries and retries, judges included. */
+  readonly usage: Usage;
+  /** Sum of the known costs of those calls; null when none of them has one. */
+  readonly costUsd: number | null;
+  /** Whether every call that used tokens has a cost, so that `costUsd` is the whole cost. */
+  readonly priced: boolean;
+  /** Sum of the agent's completed calls of the latest try, without waits; null without a call. */
+  readonly latencyMs: number | null;
+  /** Time spent waiting for slots, pauses and retries; null without a call. */
+  readonly waitMs: number | null;
+  /** Calls completed with an answer. */
+  readonly calls: number;
+  /** Requests sent beyond the first of their call: failed, cut off or sent again. */
+  readonly retriedCalls: number;
+  /** Part of `usage` that bought no recorded answer: failed or cut-off calls, discarded tries, earlier generations. */
+  readonly wastedUsage: Usage;
+  /** At most 200 characters of the final answer; null without one. */
+  readonly answerPreview: string | null;
+};
