@@ -1,4 +1,5 @@
 import type { Outcome, RunState } from './outcome.ts';
+import type { Gates } from './run.ts';
 import type { Score } from './score.ts';
 import type { Price, Usage } from './usage.ts';
 
@@ -32,6 +33,8 @@ export type RunFacts = {
     readonly maxModelUsd: number | null;
     readonly maxRunTokens: number | null;
   };
+  /** As declared in the run file. */
+  readonly gates: Gates;
   /** Caps passed under `onExceed: warn`, cleanup trouble and the like, one sentence each, in order. */
   readonly warnings: readonly string[];
 };
