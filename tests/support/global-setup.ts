@@ -15,10 +15,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     startPostgres({ dataDir, port: null }),
     startTemporal({ dataDir, ports: null, ...search }),
   ]);
+  const started = [postgres, temporal].map((part) =>
+    part.status === 'fulfilled' ? part.value.process : null,
+  );
+  // A second Ctrl-C skips the teardown.
+  const endAtExit = () => {
+    for (const identity of started) if (identity && isAlive(identity)) process.kill(identity.pid, 'SIGKILL');
+  };
+  process.once('exit', endAtExit);
   const teardown = async () => {
-    const started = [postgres, temporal].map((part) =>
-      part.status === 'fulfilled' ? part.value.process : null,
-    );
+    process.off('exit', endAtExit);
     await Promise.all(started.map((identity) => endProcess(identity, { signal: 'SIGINT', graceMs: 10_000 })));
     rmSync(dataDir, { recursive: true, force: true });
   };
