@@ -1,0 +1,24 @@
+import type { EnvironmentSpec } from '../domain/run.ts';
+import type { EnvironmentProvider } from './environment.ts';
+import { createHostEnvironment } from './host.ts';
+import type { HostEnvironment, HostOptions } from './host.ts';
+
+/** Kinds that a run file may name. `none` opens nothing and has no provider. */
+export const ENVIRONMENT_KINDS: readonly EnvironmentSpec['kind'][] = ['none', 'host'];
+
+export type Environments = { readonly host: HostEnvironment };
+
+/** The environments of one worker. */
+export const createEnvironments = (options: { readonly host: HostOptions }): Environments => ({
+  host: createHostEnvironment(options.host),
+});
+
+/** Null for a kind without a provider. */
+export function findEnvironment(environments: Environments, kind: string): EnvironmentProvider | null {
+  switch (kind) {
+    case 'host':
+      return environments.host;
+    default:
+      return null;
+  }
+}

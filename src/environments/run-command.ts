@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync } from 'node:fs';
+import { open, unlink, writeFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import { CapturedOutput } from './captured-output.ts';
+import { endOwnedProcesses } from './end-processes.ts';
+import type { ExecResult } from './environment.ts';
+import type { OutputPipe, OutputPipes } from './output-pipe.ts';
+import { readBootId } from './process-table.ts';
+import { loadRecordedProcesses, recordBeforeStart, recordStart } from './process-record.ts';
+
+export type CommandRequest = {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** The whole environment of the command. */
+  readonly variables: { readonly [name: string]: string };
+  readonly stdin: string | null;
+  readonly timeoutMs: number;
+  /** Of each end of the output. */
+  readonly keepBytes: number;
+};
+
+/** Where commands of one session keep their records and pipes. */
+export type CommandPlace = {
+  readonly root: string;
+  readonly pipeDirectory: string;
+  readonly pipes: OutputPipes;
+};
+
+/** How a wait for a command ended. */
+type End =
+  | { readonly kind: 'exit'; readonly exitCode: number | null; readonly signal: string | null }
+  | { readonly kind: 'spawn_error'; readonly message: string }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'abort' };
+
+/** A command that it left behind may hold the pipe for ever; what was written before is read in this time. */
+const DRAIN_MS = 100;
+
+/** Runs one command to its end, its limit, or the abort, whichever comes first. */
+export async function runCommand(
+  request: CommandRequest,
+  place: CommandPlace,
+  signal: AbortSignal,
+): Promise<ExecResult> {
+  signal.throwIfAborted();
+  await recordBeforeStart(place.root);
+  const bootId = await readBootId();
+  await using stdinFile = request.stdin === null ? null : await openStdin(place.pipeDirectory, request.stdin);
+  const pipe = await place.pipes.open();
+  const output = new CapturedOutput(request.keepBytes);
+  const collect = (chunk: Buffer): void => output.add(chunk);
+  pipe.reader.on('data', collect).on('error', () => undefined);
+  const drained = new Promise<void>((resolve) => pipe.reader.once('close', resolve));
+
+  const startedAt = performance.now();
+  const commandId = randomUUID();
+  const started = startChild({ request, commandId, stdinFd: stdinFile?.fd ?? null, pipe });
+  const exited = waitForExit(started);
+  const pid = started.child?.pid;
+  if (pid !== undefined) await recordOrKill(place.root, { pid, bootId });
+
+  const first = await waitForEnd(exited, request.timeoutMs, signal);
+  if (first.kind === 'timeout' || first.kind === 'abort') await endCommand(place.root, { commandId, pid });
+  const end = first.kind === 'timeout' ? await exited : first;
+  await Promise.race([drained, delay(DRAIN_MS)]);
+  // A busy loop may have let the timer win over data that was there: two turns read it.
+  await setImmediate();
+  await setImmediate();
+  leaveRunning(pipe, collect);
+  if (first.kind === 'abort') signal.throwIfAborted();
+  return {
+    exitCode: end.kind === 'exit' ? end.exitCode : null,
+    signal: end.kind === 'exit' ? end.signal : null,
+    timedOut: first.kind === 'timeout',
+    spawnError: end.kind === 'spawn_error' ? end.message : null,
+    output: output.toText(),
+    outputBytes: output.totalBytes,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+}
+
+/** A file instead of a pipe: a command that never reads, or stops early, breaks nothing. */
+async function openStdin(directory: string, text: string): Promise<FileHandle> {
+  const path = join(directory, `stdin-${randomUUID()}`);
+  await writeFile(path, text, { mode: 0o600 });
+  const file = await open(path, 'r');
+  await unlink(path);
+  return file;
+}
+
+type Started = { readonly child: ChildProcess | null; readonly problem: string | null };
+
+function startChild(start: {
+  readonly request: CommandRequest;
+  readonly commandId: string;
+  readonly stdinFd: number | null;
+  readonly pipe: OutputPipe;
+}): Started {
+  const { request, pipe } = start;
+  const [program = '', ...args] = request.argv;
+  try {
+    const child = spawn(program, args, {
+      cwd: request.cwd,
+      env: { ...request.variables, ASSAY_COMMAND: start.commandId },
+      detached: true,
+      stdio: [start.stdinFd ?? 'ignore', pipe.writerFd, pipe.writerFd],
+    });
+    return { child, problem: null };
+  } catch (error) {
+    // Node throws for some faults of the start, such as arguments that are too long or hold a zero byte.
+    return { child: null, problem: (error as Error).message };
+  } finally {
+    closeSync(pipe.writerFd);
+  }
+}
+
+function waitForExit({ child, problem }: Started): Promise<End> {
+  if (child === null) return Promise.resolve({ kind: 'spawn_error', message: problem ?? 'not started' });
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ kind: 'spawn_error', message: error.message }));
+    child.once('exit', (exitCode, signal) => resolve({ kind: 'exit', exitCode, signal }));
+  });
+}
+
+async function waitForEnd(exited: Promise<End>, timeoutMs: number, signal: AbortSignal): Promise<End> {
+  const { promise, resolve } = Promise.withResolvers<End>();
+  const timer = setTimeout(() => resolve({ kind: 'timeout' }), timeoutMs);
+  const onAbort = (): void => resolve({ kind: 'abort' });
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([exited, promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** A command that cannot be found again after a crash may not run. */
+async function recordOrKill(root: string, started: { pid: number; bootId: string }): Promise<void> {
+  try {
+    await recordStart(root, started);
+  } catch (error) {
+    process.kill(-started.pid, 'SIGKILL');
+    throw error;
+  }
+}
+
+/** Only what this command started: servers that earlier ones left running stay. */
+async function endCommand(
+  root: string,
+  command: { readonly commandId: string; readonly pid: number | undefined },
+): Promise<void> {
+  const recorded = (await loadRecordedProcesses(root)).filter(({ pid }) => pid === command.pid).slice(-1);
+  await endOwnedProcesses({ scope: 'command', marker: `ASSAY_COMMAND=${command.commandId}`, recorded, root });
+}
+
+/** Reads on and throws away, so that a server that the command left behind does not die of its own log. */
+function leaveRunning(pipe: OutputPipe, collect: (chunk: Buffer) => void): void {
+  pipe.reader.off('data', collect);
+  pipe.reader.resume();
+  pipe.reader.unref();
+}
