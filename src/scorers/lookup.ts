@@ -1,0 +1,32 @@
+import type { ZodType } from 'zod';
+import type { JsonObject } from '../domain/json.ts';
+import { choice } from './choice.ts';
+import { exact } from './exact.ts';
+import { includes } from './includes.ts';
+import { json } from './json.ts';
+import { numeric } from './numeric.ts';
+import { regex } from './regex.ts';
+import type { Scorer } from './scorer.ts';
+
+/** Every scorer by its kind: a new one is a file and a line here. */
+export const SCORERS: ReadonlyMap<string, Scorer> = new Map(
+  [exact, includes, regex, choice, numeric, json].map((scorer) => [scorer.kind, scorer]),
+);
+
+/** @throws Error when there is no such scorer: suites are checked before anything runs. */
+export function findScorer(kind: string): Scorer {
+  const scorer = SCORERS.get(kind);
+  if (scorer === undefined)
+    throw new Error(`no scorer ${kind}; available: ${[...SCORERS.keys()].join(', ')}`);
+  return scorer;
+}
+
+/** What reading a suite needs to know of a scorer. */
+export type ScorerEntry = {
+  readonly options: ZodType<JsonObject>;
+  needsTarget(options: JsonObject): boolean;
+  readonly place: 'local' | 'session';
+};
+
+/** The catalog that suites are checked against: kind -> option schema, need of a target, place. */
+export const toScorerCatalog = (): ReadonlyMap<string, ScorerEntry> => SCORERS;
