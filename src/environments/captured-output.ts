@@ -31,7 +31,7 @@ export class CapturedOutput {
   toText(): string {
     const head = Buffer.concat(this.#head);
     const tail = Buffer.concat(this.#tail);
-    if (this.#totalBytes <= head.length + tail.length) return Buffer.concat([head, tail]).toString('utf8');
+    if (this.#totalBytes <= 2 * this.#keepBytes) return Buffer.concat([head, tail]).toString('utf8');
     const kept = tail.subarray(alignStart(tail, Math.max(0, tail.length - this.#keepBytes)));
     const start = head.subarray(0, this.#endOfHead(head));
     const missing = this.#totalBytes - start.length - kept.length;

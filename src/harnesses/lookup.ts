@@ -1,0 +1,12 @@
+import type { HarnessSpec } from '../domain/run.ts';
+import { agent } from './agent.ts';
+import { direct } from './direct.ts';
+import type { Harness } from './harness.ts';
+
+/** Every harness by its kind: a new one is a file and a line here. */
+const HARNESSES: { readonly [K in HarnessSpec['kind']]: Harness } = { direct, agent };
+
+/** Kinds that a run file may name. */
+export const HARNESS_KINDS: readonly string[] = Object.keys(HARNESSES);
+
+export const findHarness = (kind: HarnessSpec['kind']): Harness => HARNESSES[kind];

@@ -1,0 +1,16 @@
+import { bash } from './bash.ts';
+import { listFiles } from './list-files.ts';
+import { readFile } from './read-file.ts';
+import type { Tool } from './tool.ts';
+import { writeFile } from './write-file.ts';
+
+/** Every tool by its name: a new one is a file and a line here. */
+const TOOLS: ReadonlyMap<string, Tool> = new Map(
+  [bash, readFile, writeFile, listFiles].map((tool) => [tool.schema.name, tool]),
+);
+
+/** Names that a run file may list. */
+export const TOOL_NAMES: readonly string[] = [...TOOLS.keys()];
+
+/** Null for a name that no tool has. */
+export const findTool = (name: string): Tool | null => TOOLS.get(name) ?? null;

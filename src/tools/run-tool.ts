@@ -1,0 +1,67 @@
+import { SessionLostError } from '../environments/environment.ts';
+import type { ToolCall } from '../domain/transcript.ts';
+import { cutForModel } from './cut-for-model.ts';
+import type { Tool, ToolContext, ToolResult } from './tool.ts';
+
+/** Tools end by themselves at their limit; one that does not is left after this time more. */
+const OWN_END_MS = 5_000;
+
+/** Unreadable arguments are shown up to this size. */
+const SHOWN_BYTES = 400;
+
+/**
+ * Runs one tool call of an answer. `tool` is null when the model was offered none of that name, `offered`
+ * the names that it was. Bad arguments, failures and time-outs are results for the model.
+ * Throws the signal's reason when it is aborted, and a `SessionLostError`: neither is the model's doing.
+ */
+export async function runTool(request: {
+  readonly tool: Tool | null;
+  readonly offered: readonly string[];
+  readonly call: ToolCall;
+  readonly context: ToolContext;
+}): Promise<ToolResult> {
+  const { tool, call, context } = request;
+  context.signal.throwIfAborted();
+  if (tool === null) return explainUnknown(call.name, request.offered);
+  if (call.arguments.kind === 'unreadable') return explainUnreadable(tool, call.arguments.text);
+  try {
+    return await withTimeout(tool.run(call.arguments.value, context), tool.schema.name, context);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (error instanceof SessionLostError) throw error;
+    return { status: 'error', text: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function explainUnknown(name: string, offered: readonly string[]): ToolResult {
+  const names = offered.length === 0 ? 'There are no tools.' : `Tools: ${offered.join(', ')}.`;
+  return { status: 'error', text: `There is no tool "${cutForModel(name, SHOWN_BYTES)}". ${names}` };
+}
+
+function explainUnreadable(tool: Tool, text: string): ToolResult {
+  const shown = cutForModel(text, SHOWN_BYTES);
+  const expected = `Expected one JSON object that fits ${JSON.stringify(tool.schema.parameters)}`;
+  return {
+    status: 'error',
+    text: `${tool.schema.name} was not run: its arguments were not JSON: ${shown}\n${expected}`,
+  };
+}
+
+async function withTimeout(
+  running: Promise<ToolResult>,
+  name: string,
+  { timeoutMs, signal }: ToolContext,
+): Promise<ToolResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
+  const text = `${name} timed out: no result after ${(timeoutMs / 1000).toFixed(1)} s, its limit. Whether it had an effect is not known.`;
+  const timer = setTimeout(() => resolve({ status: 'timeout', text }), timeoutMs + OWN_END_MS);
+  // A tool that hears the signal ends what it started first; one that does not is not waited for.
+  const onAbort = (): void => void setTimeout(() => reject(signal.reason as Error), OWN_END_MS).unref();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([running, promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
