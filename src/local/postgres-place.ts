@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { z } from 'zod';
 import { canReach } from './postgres-account.ts';
 import type { Account } from './postgres-account.ts';
 import { postgresMajor } from './postgres-binaries.ts';
@@ -18,14 +19,15 @@ import { StackError } from './stack-error.ts';
 import { ownedSystemFolder } from './system-folder.ts';
 
 /** Where the cluster lies, kept in `postgres.json` beside the other files of the stack. */
-type PlaceRecord = {
-  readonly layout: number;
-  readonly postgresMajor: number;
+const placeRecord = z.object({
+  layout: z.number(),
   /** Relative to the data folder when it lies in it. */
-  readonly folder: string;
+  folder: z.string(),
   /** The data folder that this record was made for: a copied project must not share the cluster. */
-  readonly dataDir: string;
-};
+  dataDir: z.string(),
+});
+
+type PlaceRecord = z.infer<typeof placeRecord>;
 
 /** Changes when files in the data folder move or change their meaning. */
 const dataLayout = 1;
@@ -94,31 +96,16 @@ function readRecord(recordFile: string, dataDir: string): PlaceRecord {
 
 function parseRecord(text: string): PlaceRecord | null {
   try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : null;
+    return placeRecord.parse(JSON.parse(text));
   } catch {
     return null;
   }
-}
-
-function isRecord(value: unknown): value is PlaceRecord {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'layout' in value &&
-    typeof value.layout === 'number' &&
-    'folder' in value &&
-    typeof value.folder === 'string' &&
-    'dataDir' in value &&
-    typeof value.dataDir === 'string'
-  );
 }
 
 function writeRecord(recordFile: string, { dataDir, folder }: { dataDir: string; folder: string }): void {
   const inside = folder === join(dataDir, 'postgres');
   const record: PlaceRecord = {
     layout: dataLayout,
-    postgresMajor,
     folder: inside ? 'postgres' : folder,
     dataDir,
   };

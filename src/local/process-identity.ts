@@ -1,14 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 
-/** A process that is not mistaken for a later one with the same number: start time and boot are part of its name. */
-export type ProcessIdentity = {
-  readonly pid: number;
-  /** The system's own notation; only compared, never computed with. */
-  readonly startTime: string;
-  readonly bootId: string;
-};
+/** The shape of an identity in a file. */
+export const processIdentity = z.object({
+  pid: z.number().int().positive(),
+  startTime: z.string(),
+  bootId: z.string(),
+});
+
+/**
+ * A process that is not mistaken for a later one with the same number: start time (in the system's own notation, only
+ * compared) and boot are part of its name.
+ */
+export type ProcessIdentity = Readonly<z.infer<typeof processIdentity>>;
 
 /** The identity of a running process, or null when there is none (one that waits to be reaped counts as none). */
 export function identifyProcess(pid: number): ProcessIdentity | null {
@@ -26,25 +32,10 @@ export function isAlive(identity: ProcessIdentity | null | undefined): boolean {
 /** The identity that a file holds as JSON, or null when it cannot be read as one. */
 export function readIdentityFile(path: string): ProcessIdentity | null {
   try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return isIdentity(value) ? value : null;
+    return processIdentity.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     return null;
   }
-}
-
-/** Whether a value read from outside has the shape of an identity. */
-export function isIdentity(value: unknown): value is ProcessIdentity {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'pid' in value &&
-    typeof value.pid === 'number' &&
-    'startTime' in value &&
-    typeof value.startTime === 'string' &&
-    'bootId' in value &&
-    typeof value.bootId === 'string'
-  );
 }
 
 /** How long a process gets to end by itself, and the signal that asks it to. */

