@@ -1,0 +1,170 @@
+import type { AttemptKey } from '../domain/ids.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { Score } from '../domain/score.ts';
+import type { Db } from './pool.ts';
+import { selectRows } from './pool.ts';
+import { loadScores, toCellName } from './scores.ts';
+import { escapeText, unescapeNullable, unescapeText } from './text.ts';
+
+/** Everything that is recorded of one attempt in one generation, without the messages themselves. */
+export type AttemptDetail = {
+  readonly key: AttemptKey;
+  readonly requestIndex: number;
+  readonly modelId: string;
+  readonly caseId: string;
+  readonly tryNumber: number;
+  /** False = strategy `pass` took it out of the plan. */
+  readonly planned: boolean;
+  readonly outcome: Outcome | null;
+  readonly answerDigest: string | null;
+  readonly answerPreview: string | null;
+  readonly scores: readonly Score[];
+  readonly calls: readonly CallDetail[];
+  readonly toolCalls: readonly ToolCallDetail[];
+  readonly steps: readonly StepDetail[];
+  readonly tries: readonly TryDetail[];
+};
+
+export type CallDetail = {
+  readonly tryNumber: number;
+  readonly purpose: string;
+  readonly step: number;
+  readonly requestNumber: number;
+  readonly state: 'started' | 'completed' | 'failed' | 'lost' | 'late';
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly costUsd: number | null;
+  /** Charged at the worst case because nobody knows better. */
+  readonly estimated: boolean;
+  readonly latencyMs: number | null;
+  readonly waitedMs: number;
+  readonly finishReason: string | null;
+  readonly failureClass: string | null;
+  readonly failureMessage: string | null;
+};
+
+export type ToolCallDetail = {
+  readonly tryNumber: number;
+  readonly step: number;
+  readonly call: number;
+  readonly tool: string;
+  readonly state: 'started' | 'completed';
+  readonly status: string | null;
+  readonly outputDigest: string | null;
+  readonly executions: number;
+};
+
+export type StepDetail = {
+  readonly tryNumber: number;
+  readonly sequence: number;
+  readonly role: string;
+  readonly digest: string;
+};
+
+export type TryDetail = {
+  readonly tryNumber: number;
+  readonly late: boolean;
+  readonly stage: string | null;
+  readonly scope: string | null;
+  readonly pattern: string | null;
+  readonly error: string | null;
+};
+
+/**
+ * Every attempt of a case, all generations, ordered by request, task, attempt and generation; `modelId`
+ * narrows it. Empty when the run has no such case.
+ */
+export async function loadAttemptDetail(
+  db: Db,
+  {
+    runId,
+    caseId,
+    modelId = null,
+  }: { readonly runId: string; readonly caseId: string; readonly modelId?: string | null },
+): Promise<AttemptDetail[]> {
+  const rows = await selectRows<StoredAttempt>(db, {
+    text: `select a.task, a.attempt, a.generation, t.request_index, t.model_id, t.case_id, a.try_number, a.planned,
+        a.detail, a.answer_digest, a.answer_preview
+      from tasks t join attempts a on a.run_id = t.run_id and a.task = t.task
+      where t.run_id = $1 and t.case_id = $2 and ($3::text is null or t.model_id = $3)
+      order by t.request_index, a.task, a.attempt, a.generation`,
+    values: [runId, escapeText(caseId), modelId === null ? null : escapeText(modelId)],
+  });
+  const details: AttemptDetail[] = [];
+  for (const task of new Set(rows.map((row) => row.task))) {
+    const parts = await loadParts(db, runId, task);
+    for (const row of rows.filter((one) => one.task === task)) details.push(toDetail(runId, row, parts));
+  }
+  return details;
+}
+
+type Located = { readonly task: number; readonly attempt: number; readonly generation: number };
+
+type Parts = {
+  readonly scores: ReadonlyMap<string, readonly Score[]>;
+  readonly calls: readonly (CallDetail & Located)[];
+  readonly toolCalls: readonly (ToolCallDetail & Located)[];
+  readonly steps: readonly (StepDetail & Located)[];
+  readonly tries: readonly (TryDetail & Located)[];
+};
+
+async function loadParts(db: Db, runId: string, task: number): Promise<Parts> {
+  const load = <Row extends object>(columns: string, rest: string): Promise<Row[]> =>
+    selectRows<Row & { [column: string]: unknown }>(db, {
+      text: `select task, attempt, generation, try_number as "tryNumber", ${columns}
+        from ${rest.replace('WHERE', 'where run_id = $1 and task = $2 order by attempt, generation, try_number,')}`,
+      values: [runId, task],
+    });
+  const calls = await load<CallDetail & Located>(
+    `purpose, step, request_number as "requestNumber", state, input_tokens as "inputTokens",
+      output_tokens as "outputTokens", cost_usd as "costUsd", estimated, latency_ms as "latencyMs",
+      waited_ms as "waitedMs", finish_reason as "finishReason", failure_class as "failureClass",
+      failure_message as "failureMessage"`,
+    'model_calls WHERE step, purpose, request_number',
+  );
+  return {
+    scores: await loadScores(db, { runId, task }),
+    calls: calls.map((call) => ({ ...call, failureMessage: unescapeNullable(call.failureMessage) })),
+    toolCalls: await load(
+      'step, call, tool, state, status, output_digest as "outputDigest", executions',
+      'tool_calls WHERE step, call',
+    ),
+    steps: await load('sequence, role, digest', 'steps WHERE sequence'),
+    tries: await load('late, stage, scope, pattern, error', 'tries WHERE late'),
+  };
+}
+
+function toDetail(runId: string, row: StoredAttempt, parts: Parts): AttemptDetail {
+  const name = toCellName(row);
+  const ofThis = <Part extends Located>(all: readonly Part[]): Omit<Part, keyof Located>[] =>
+    all
+      .filter((part) => toCellName(part) === name)
+      .map(({ task: _task, attempt: _attempt, generation: _generation, ...part }) => part);
+  return {
+    key: { runId, task: row.task, attempt: row.attempt, generation: row.generation },
+    requestIndex: row.request_index,
+    modelId: unescapeText(row.model_id),
+    caseId: unescapeText(row.case_id),
+    tryNumber: row.try_number,
+    planned: row.planned,
+    outcome: row.detail === null ? null : (JSON.parse(row.detail) as Outcome),
+    answerDigest: row.answer_digest,
+    answerPreview: unescapeNullable(row.answer_preview),
+    scores: parts.scores.get(name) ?? [],
+    calls: ofThis(parts.calls),
+    toolCalls: ofThis(parts.toolCalls),
+    steps: ofThis(parts.steps),
+    tries: ofThis(parts.tries),
+  };
+}
+
+type StoredAttempt = Located & {
+  readonly request_index: number;
+  readonly model_id: string;
+  readonly case_id: string;
+  readonly try_number: number;
+  readonly planned: boolean;
+  readonly detail: string | null;
+  readonly answer_digest: string | null;
+  readonly answer_preview: string | null;
+};

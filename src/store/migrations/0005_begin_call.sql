@@ -1,0 +1,136 @@
+-- Freezes a run unless it is frozen already: the first terminal state wins.
+create function freeze_run(p_run text, p_state text, p_reason text) returns text
+language plpgsql as $$
+declare
+  frozen text;
+begin
+  update runs set
+    frozen_state = p_state, frozen_reason = p_reason, stop_reason = p_state,
+    state = case when finished_at is null then 'finalizing' else state end
+  where run_id = p_run and frozen_state is null and finished_at is null;
+  if found then
+    perform pg_notify('assay_run', p_run);
+    return p_state;
+  end if;
+  select coalesce(frozen_state, state) into frozen from runs where run_id = p_run;
+  return frozen;
+end $$;
+
+-- Reserves in both scopes or in neither, and stops what has used up its cap. Null kind = reserved.
+create function reserve_call(
+  p_run text, p_model text, p_tokens bigint, p_usd numeric, p_warn boolean,
+  out kind text, out scope text, out cap numeric, out needed numeric, out unit text
+) language plpgsql as $$
+declare
+  answer record;
+begin
+  scope := 'run';
+  select * into answer from reserve_scope(p_run, 'run', p_tokens, p_usd, p_warn);
+  if answer.refusal is null then
+    scope := 'model';
+    select * into answer from reserve_scope(p_run, 'model/' || p_model, p_tokens, p_usd, p_warn);
+    if answer.refusal is null then return; end if;
+    perform unreserve_scope(p_run, 'run', p_tokens, p_usd);
+  end if;
+  cap := answer.cap;
+  needed := answer.needed;
+  unit := answer.unit;
+  kind := case answer.refusal when 'wait' then 'wait' else 'over_budget' end;
+  if kind = 'wait' then return; end if;
+  if scope = 'model' then
+    update reservations r set stop_reason = 'budget'
+    where r.run_id = p_run and r.scope = 'model/' || p_model and r.stop_reason is null;
+  else
+    perform freeze_run(p_run, 'stopped_budget', format(
+      'The budget of the run, %s %s, does not allow another call: it could bring the sum to %s.',
+      trim_scale(cap), unit, trim_scale(needed)));
+  end if;
+end $$;
+
+-- The only owner of stop, pause, budget and retry count: decides about one call and, when it is granted,
+-- writes its row. One round trip; without caps one row read, one joined read and one insert.
+create function begin_call(
+  p_run text, p_task int, p_attempt int, p_generation int, p_try int, p_purpose text, p_step int,
+  p_model text, p_engine text, p_worst_tokens bigint, p_worst_usd numeric, p_max_retries int, p_waited_ms float8,
+  out kind text, out request_number int, out failures int,
+  out reason text, out scope text, out cap numeric, out needed numeric, out unit text, out wait_ms float8,
+  out answer_digest text, out finish_reason text, out notes text, out cost_usd numeric, out latency_ms float8,
+  out input_tokens bigint, out output_tokens bigint, out reasoning_tokens bigint,
+  out cache_read_tokens bigint, out cache_write_tokens bigint, out failure_class text, out failure_message text
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  call model_calls;
+  state record;
+  fits record;
+begin
+  select * into call from model_calls c
+  where c.run_id = p_run and c.task = p_task and c.attempt = p_attempt and c.generation = p_generation
+    and c.try_number = p_try and c.purpose = p_purpose and c.step = p_step
+  order by c.request_number desc limit 1 for update;
+
+  request_number := coalesce(call.request_number, 0);
+  failures := coalesce(call.failures, 0);
+  if call.state = 'completed' then
+    kind := 'recorded';
+    answer_digest := call.answer_digest; finish_reason := call.finish_reason; notes := call.notes;
+    cost_usd := call.cost_usd; latency_ms := call.latency_ms;
+    input_tokens := call.input_tokens; output_tokens := call.output_tokens;
+    reasoning_tokens := call.reasoning_tokens;
+    cache_read_tokens := call.cache_read_tokens; cache_write_tokens := call.cache_write_tokens;
+    return;
+  elsif call.state = 'failed' and (call.retry_at is null or call.failures > p_max_retries) then
+    kind := 'failed'; failure_class := call.failure_class; failure_message := call.failure_message;
+    return;
+  elsif call.state = 'started' then
+    perform lose_call(call);
+    call.finished_at := clock_timestamp();
+  end if;
+
+  select r.stop_reason, r.generation, r.has_caps, r.on_exceed, e.paused_until into state
+  from runs r left join engines e on e.engine_id = p_engine
+  where r.run_id = p_run;
+  if not found then
+    raise exception 'There is no run %.', p_run using errcode = 'AS001';
+  end if;
+  if state.stop_reason is not null or state.generation <> p_generation then
+    kind := 'stopped'; reason := coalesce(state.stop_reason, 'superseded');
+    return;
+  end if;
+  wait_ms := extract(epoch from greatest(state.paused_until, call.retry_at) - clock_timestamp()) * 1000;
+  if wait_ms > 0 then
+    kind := 'wait';
+    reason := case when state.paused_until > clock_timestamp() then 'engine_paused' else 'retry' end;
+    return;
+  end if;
+  if state.has_caps then
+    select * into fits from reserve_call(p_run, p_model, p_worst_tokens, p_worst_usd, state.on_exceed = 'warn');
+    if fits.kind is not null then
+      kind := fits.kind; scope := fits.scope; cap := fits.cap; needed := fits.needed; unit := fits.unit;
+      reason := 'reservation'; wait_ms := 500;
+      return;
+    end if;
+  end if;
+
+  request_number := begin_call.request_number + 1;
+  insert into model_calls (
+    run_id, task, attempt, generation, try_number, purpose, step, request_number, model_id, engine_id,
+    failures, worst_tokens, worst_usd, reserved, waited_ms
+  ) values (
+    p_run, p_task, p_attempt, p_generation, p_try, p_purpose, p_step, begin_call.request_number, p_model,
+    p_engine, begin_call.failures, p_worst_tokens, p_worst_usd, state.has_caps,
+    case when call.finished_at is null then p_waited_ms
+      else greatest(0, extract(epoch from clock_timestamp() - call.finished_at) * 1000) end
+  ) on conflict do nothing;
+  if found then
+    kind := 'granted';
+    return;
+  end if;
+  -- Another delivery of the same call was quicker. Asked again in a new transaction, because taking the
+  -- call row now, after the reservations, would break the lock order.
+  kind := 'again';
+  if state.has_caps then
+    perform unreserve_scope(p_run, 'run', p_worst_tokens, p_worst_usd);
+    perform unreserve_scope(p_run, 'model/' || p_model, p_worst_tokens, p_worst_usd);
+  end if;
+end $$;

@@ -1,0 +1,125 @@
+-- The row that counts for each cell: its latest generation, unless strategy `pass` took it out of the plan.
+create view latest_attempts as
+  select * from (
+    select distinct on (run_id, task, attempt) * from attempts order by run_id, task, attempt, generation desc
+  ) latest
+  where planned;
+
+-- Ends a run. Completion is exact: every planned cell is recorded, else the run is not completed and up to
+-- twenty missing cells are named. A frozen state stays whatever is missing.
+create function finish_run(
+  p_run text, p_generation int, out state text, out planned int, out recorded int, out missing json
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  run runs;
+begin
+  select * into run from runs where run_id = p_run for update;
+  if not found then
+    raise exception 'There is no run %.', p_run using errcode = 'AS001';
+  end if;
+  select count(*), count(outcome) into planned, recorded from latest_attempts where run_id = p_run;
+  select coalesce(json_agg(json_build_object('task', task, 'attempt', attempt, 'generation', generation,
+    'requestIndex', request_index, 'modelId', model_id, 'caseId', case_id)), '[]') into missing
+  from (
+    select * from latest_attempts a join tasks t using (run_id, task)
+    where a.run_id = p_run and a.outcome is null order by a.task, a.attempt limit 20
+  ) cells;
+  state := run.state;
+  if run.finished_at is not null or run.generation <> p_generation then return; end if;
+  state := coalesce(run.frozen_state, case when planned > 0 and planned = recorded then 'completed' else 'failed' end);
+  update runs set
+    state = finish_run.state, frozen_state = finish_run.state, stop_reason = finish_run.state,
+    finished_at = clock_timestamp(),
+    frozen_reason = case
+      when run.frozen_state is not null then run.frozen_reason
+      when planned = 0 then 'Nothing was planned.'
+      when recorded < planned then format('%s of %s planned cells have no result.', planned - recorded, planned)
+    end
+  where run_id = p_run;
+  perform pg_notify('assay_run', p_run);
+end $$;
+
+-- Brings caps up to date and the reservations to what was really charged. Nothing may be open.
+create function set_caps(p_run text, p_budgets jsonb) returns void
+language plpgsql as $$
+declare
+  run runs;
+begin
+  update runs set
+    max_run_usd = case when p_budgets ? 'maxRunUsd' then (p_budgets ->> 'maxRunUsd')::numeric else max_run_usd end,
+    max_model_usd = case when p_budgets ? 'maxModelUsd' then (p_budgets ->> 'maxModelUsd')::numeric
+      else max_model_usd end,
+    max_run_tokens = case when p_budgets ? 'maxRunTokens' then (p_budgets ->> 'maxRunTokens')::bigint
+      else max_run_tokens end
+  where run_id = p_run returning * into run;
+  update runs set has_caps = num_nonnulls(max_run_usd, max_model_usd, max_run_tokens) > 0 where run_id = p_run;
+  delete from reservations where run_id = p_run;
+  if num_nonnulls(run.max_run_usd, run.max_run_tokens) > 0 then
+    insert into reservations (run_id, scope, cap_usd, cap_tokens, spent_usd, spent_tokens)
+    select p_run, 'run', run.max_run_usd, run.max_run_tokens, coalesce(sum(charged_usd), 0),
+      coalesce(sum(charged_tokens), 0)
+    from model_calls where run_id = p_run;
+  end if;
+  if run.max_model_usd is not null then
+    insert into reservations (run_id, scope, cap_usd, spent_usd, spent_tokens)
+    select p_run, 'model/' || m.model_id, run.max_model_usd, coalesce(sum(c.charged_usd), 0),
+      coalesce(sum(c.charged_tokens), 0)
+    from (select distinct model_id from tasks where run_id = p_run) m
+    left join model_calls c on c.run_id = p_run and c.model_id = m.model_id
+    group by m.model_id;
+  end if;
+end $$;
+
+-- Opens the next generation with the cells whose latest outcome is named, and those never recorded.
+-- The same token again answers what it answered before.
+create function plan_generation(
+  p_run text, p_token text, p_outcomes text[], p_budgets jsonb, p_interrupted_detail text, p_not_run_detail text,
+  out generation int, out cells int
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  run runs;
+begin
+  perform pg_advisory_xact_lock(hashtext('assay/generation/' || p_run));
+  select * into run from runs where run_id = p_run;
+  if not found then
+    raise exception 'There is no run %.', p_run using errcode = 'AS001';
+  end if;
+  generation := run.generation;
+  if run.generation_token = p_token then
+    select count(*) into cells from attempts where run_id = p_run and generation = run.generation;
+    return;
+  end if;
+  if run.finished_at is null then
+    raise exception 'Run % has not ended (it is %): wait for its end, or cancel it first.', p_run, run.state
+      using errcode = 'AS005';
+  end if;
+  generation := run.generation + 1;
+  -- A cell that runs again under `pass` brings back the later ones that a pass had taken out.
+  with latest as (
+    select distinct on (task, attempt) task, attempt, planned, outcome from attempts
+    where run_id = p_run order by task, attempt, generation desc
+  ), chosen as (
+    select task, attempt from latest where planned and (outcome is null or outcome = any (p_outcomes))
+  ), first_chosen as (
+    select task, min(attempt) as attempt from chosen group by task
+  )
+  insert into attempts (run_id, task, attempt, generation)
+  select p_run, task, attempt, plan_generation.generation from chosen
+  union all
+  select p_run, l.task, l.attempt, plan_generation.generation
+  from latest l join first_chosen f on f.task = l.task and f.attempt < l.attempt where not l.planned;
+  get diagnostics cells = row_count;
+  if cells = 0 then
+    generation := run.generation;
+    return;
+  end if;
+  perform settle_unrecorded(p_run, run.generation, 'unrecorded', p_interrupted_detail, p_not_run_detail);
+  perform set_caps(p_run, p_budgets);
+  update runs set
+    generation = plan_generation.generation, generation_token = p_token, state = 'running',
+    frozen_state = null, frozen_reason = null, stop_reason = null, finished_at = null
+  where run_id = p_run;
+  perform pg_notify('assay_run', p_run);
+end $$;

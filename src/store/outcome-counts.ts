@@ -1,0 +1,29 @@
+import type { OutcomeKind } from '../domain/outcome.ts';
+import type { Db } from './pool.ts';
+import { selectRows } from './pool.ts';
+
+/** How many cells of a run have each outcome, each cell in its latest generation. */
+export async function loadOutcomeCounts(
+  db: Db,
+  runId: string,
+): Promise<{ readonly [K in OutcomeKind]?: number }> {
+  const rows = await selectRows<{ outcome: OutcomeKind; cells: number }>(db, {
+    text: `select outcome, count(*) as cells from latest_attempts
+      where run_id = $1 and outcome is not null group by outcome`,
+    values: [runId],
+  });
+  return Object.fromEntries(rows.map((row) => [row.outcome, row.cells]));
+}
+
+/** Cells of a generation that wait for a result, by request index. */
+export async function countOpenCells(
+  db: Db,
+  { runId, generation }: { readonly runId: string; readonly generation: number },
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await selectRows<{ request_index: number; cells: number }>(db, {
+    text: `select t.request_index, count(*) as cells from attempts a join tasks t using (run_id, task)
+      where a.run_id = $1 and a.generation = $2 and a.planned and a.outcome is null group by t.request_index`,
+    values: [runId, generation],
+  });
+  return new Map(rows.map((row) => [row.request_index, row.cells]));
+}

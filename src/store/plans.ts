@@ -1,0 +1,133 @@
+import type { Outcome, OutcomeKind, Reason } from '../domain/outcome.ts';
+import type { RunPlan, TaskRef } from '../domain/plan.ts';
+import type { Budgets } from '../domain/run.ts';
+import type { Target, TestCase } from '../domain/suite.ts';
+import type { Db } from './pool.ts';
+import { selectRow, selectRows } from './pool.ts';
+import { escapeText, unescapeText } from './text.ts';
+
+/** The recorded plan of a run. Throws when the run is unknown or not prepared yet. */
+export async function loadPlan(db: Db, runId: string): Promise<RunPlan> {
+  const [row] = await selectRows<{ plan: string }>(db, {
+    name: 'load-plan',
+    text: 'select p.plan from runs r join plans p on p.digest = r.plan_digest where r.run_id = $1',
+    values: [runId],
+  });
+  if (row === undefined) throw new Error(`Run ${runId} has no plan in the store.`);
+  return JSON.parse(row.plan) as RunPlan;
+}
+
+export type CaseRef = { readonly runId: string; readonly requestIndex: number; readonly caseId: string };
+
+/** A case as agents may see it, and whether scorers would find no target for it. */
+export async function loadCase(
+  db: Db,
+  ref: CaseRef,
+): Promise<{ readonly testCase: TestCase; readonly targetless: boolean }> {
+  const row = await selectCase<{ test_case: string; targetless: boolean }>(db, ref, {
+    name: 'load-case',
+    columns: 'c.test_case, c.target is null as targetless',
+  });
+  return { testCase: JSON.parse(row.test_case) as TestCase, targetless: row.targetless };
+}
+
+/** The hidden answer of a case: for scorers (and scripted models) only. */
+export async function loadTarget(db: Db, ref: CaseRef): Promise<Target | null> {
+  const row = await selectCase<{ target: string | null }>(db, ref, {
+    name: 'load-target',
+    columns: 'c.target',
+  });
+  return row.target === null ? null : (JSON.parse(row.target) as Target);
+}
+
+async function selectCase<Row extends object>(
+  db: Db,
+  ref: CaseRef,
+  { name, columns }: { readonly name: string; readonly columns: string },
+): Promise<Row> {
+  const [row] = await selectRows<Row & { [column: string]: unknown }>(db, {
+    name,
+    text: `select ${columns} from requests r
+      join cases c on c.run_id = r.run_id and c.suite_key = r.suite_key
+      where r.run_id = $1 and r.request_index = $2 and c.case_id = $3`,
+    values: [ref.runId, ref.requestIndex, escapeText(ref.caseId)],
+  });
+  if (row === undefined) {
+    throw new Error(`Run ${ref.runId} has no case ${ref.caseId} in request ${ref.requestIndex}.`);
+  }
+  return row;
+}
+
+/** Tasks of a generation with cells that are planned and not recorded, after `afterTask`, in task order. */
+export async function listTaskRefs(
+  db: Db,
+  page: {
+    readonly runId: string;
+    readonly generation: number;
+    readonly afterTask: number;
+    readonly limit: number;
+  },
+): Promise<TaskRef[]> {
+  const rows = await selectRows<StoredTask>(db, {
+    name: 'list-tasks',
+    text: `select t.task, t.request_index, t.model_id, t.case_id, open.attempts
+      from (
+        select a.task, array_agg(a.attempt order by a.attempt) as attempts from attempts a
+        where a.run_id = $1 and a.task > $3 and a.generation = $2 and a.planned and a.outcome is null
+        group by a.task order by a.task limit $4
+      ) open join tasks t on t.run_id = $1 and t.task = open.task
+      order by t.task`,
+    values: [page.runId, page.generation, page.afterTask, page.limit],
+  });
+  return rows.map((row) => ({
+    task: row.task,
+    requestIndex: row.request_index,
+    modelId: unescapeText(row.model_id),
+    caseId: unescapeText(row.case_id),
+    attempts: row.attempts,
+  }));
+}
+
+export type GenerationRequest = {
+  readonly runId: string;
+  /** Names this resume or retry: the same token again opens nothing more. */
+  readonly token: string;
+  /** Cells whose latest outcome is among these run again, as do cells that were never recorded. */
+  readonly outcomes: readonly OutcomeKind[];
+  /** Caps to change; a key that is absent leaves its cap. */
+  readonly budgets?: Partial<Pick<Budgets, 'maxRunUsd' | 'maxModelUsd' | 'maxRunTokens'>>;
+};
+
+/**
+ * Opens the next generation of a run that has ended: exactly the chosen cells, caps as given, nothing frozen.
+ * With no cell to run nothing changes. Throws when the run has not ended.
+ */
+export async function planGeneration(
+  db: Db,
+  request: GenerationRequest,
+): Promise<{ readonly generation: number; readonly cells: number }> {
+  const reason: Reason = {
+    code: 'unrecorded',
+    phase: 'record',
+    message: 'No result was recorded for this cell; it runs again in the next generation.',
+  };
+  return selectRow(db, {
+    text: 'select generation, cells from plan_generation($1, $2, $3, $4, $5, $6)',
+    values: [
+      request.runId,
+      request.token,
+      request.outcomes,
+      JSON.stringify(request.budgets ?? {}),
+      JSON.stringify({ kind: 'interrupted', reason, limit: null } satisfies Outcome),
+      JSON.stringify({ kind: 'not_run', reason, limit: null } satisfies Outcome),
+    ],
+  });
+}
+
+type StoredTask = {
+  readonly task: number;
+  readonly request_index: number;
+  readonly model_id: string;
+  readonly case_id: string;
+  readonly attempts: readonly number[];
+};

@@ -1,0 +1,40 @@
+import type { AttemptKey } from '../domain/ids.ts';
+import type { Phase } from '../domain/outcome.ts';
+import type { Db } from './pool.ts';
+import { escapeNullable, escapeText } from './text.ts';
+
+/** A try that an infrastructure fault ended and that another follows: visible, never counted. */
+export type DiscardedTry = {
+  readonly key: AttemptKey;
+  readonly tryNumber: number;
+  readonly stage: Phase;
+  /** What is run again. */
+  readonly scope: 'attempt' | 'grading';
+  /** The expression that matched the error, or null when the cause decided. */
+  readonly pattern: string | null;
+  readonly error: string;
+  /** Blob of the redacted plan, or null. */
+  readonly planDigest: string | null;
+};
+
+/** Keeps a discarded try; the same one again changes nothing. */
+export async function recordDiscardedTry(db: Db, discarded: DiscardedTry): Promise<void> {
+  const { key } = discarded;
+  await db.query({
+    text: `insert into tries
+        (run_id, task, attempt, generation, try_number, stage, scope, pattern, error, plan_digest)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+    values: [
+      key.runId,
+      key.task,
+      key.attempt,
+      key.generation,
+      discarded.tryNumber,
+      discarded.stage,
+      discarded.scope,
+      escapeNullable(discarded.pattern),
+      escapeText(discarded.error),
+      discarded.planDigest,
+    ],
+  });
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CHUNK_BYTES, loadBlob, saveBlob, toDigest } from '../../src/store/blobs.ts';
+import { checkDatabase, createPool } from '../../src/store/pool.ts';
+import {
+  listLiveSessions,
+  markSessionClosed,
+  markSessionOpened,
+  planSession,
+} from '../../src/store/sessions.ts';
+import { appendSteps, loadTranscript } from '../../src/store/steps.ts';
+import { completeToolCall, startToolCall } from '../../src/store/tool-calls.ts';
+import { recordDiscardedTry } from '../../src/store/tries.ts';
+import { attemptKey, openTestStore } from './support.ts';
+
+let store: Awaited<ReturnType<typeof openTestStore>>;
+beforeAll(async () => {
+  store = await openTestStore();
+});
+afterAll(() => store.close());
+
+const key = attemptKey('values', 1);
+
+test('a blob lies in chunks of one mebibyte, equal ones once', async () => {
+  const bytes = Buffer.alloc(2 * CHUNK_BYTES + 5, 'assay');
+  const digest = await saveBlob(store.pool, bytes);
+  expect(await saveBlob(store.pool, bytes)).toBe(digest);
+  expect(toDigest(await loadBlob(store.pool, digest))).toBe(digest);
+  const { rows } = await store.pool.query(
+    'select chunk, size_bytes from blobs where digest = $1 order by chunk',
+    [digest],
+  );
+  expect(rows).toEqual([
+    { chunk: 0, size_bytes: bytes.byteLength },
+    { chunk: 1, size_bytes: null },
+    { chunk: 2, size_bytes: null },
+  ]);
+});
+
+test('the empty blob, exactly one chunk, and a view into a larger buffer come back as they were', async () => {
+  for (const bytes of [Buffer.alloc(0), Buffer.alloc(CHUNK_BYTES, 7), Buffer.from('abcdef').subarray(2, 4)]) {
+    expect((await loadBlob(store.pool, await saveBlob(store.pool, bytes))).equals(bytes)).toBe(true);
+  }
+});
+
+test('a missing blob and a missing chunk are errors that name the digest', async () => {
+  const digest = 'a'.repeat(64);
+  await expect(loadBlob(store.pool, digest)).rejects.toThrow(digest);
+  const damaged = await saveBlob(store.pool, Buffer.alloc(CHUNK_BYTES + 1));
+  await store.pool.query('delete from blobs where digest = $1 and chunk = 1', [damaged]);
+  await expect(loadBlob(store.pool, damaged)).rejects.toThrow(`${damaged} lacks chunk 1`);
+});
+
+test('steps are added once, large messages included, and read back up to a sequence', async () => {
+  const large = 'x'.repeat(2 * CHUNK_BYTES);
+  const steps = [
+    { sequence: 1, message: { role: 'system', text: 'Be brief.' } },
+    { sequence: 2, message: { role: 'user', text: large } },
+    { sequence: 3, message: { role: 'user', text: 'Be brief.' } },
+  ] as const;
+  await appendSteps(store.pool, { key, tryNumber: 1, steps });
+  await appendSteps(store.pool, {
+    key,
+    tryNumber: 1,
+    steps: [{ sequence: 1, message: { role: 'system', text: 'other' } }],
+  });
+  const messages = await loadTranscript(store.pool, { key, tryNumber: 1, upToSequence: 2 });
+  expect(messages).toEqual([steps[0].message, steps[1].message]);
+  expect(await loadTranscript(store.pool, { key, tryNumber: 2, upToSequence: 9 })).toEqual([]);
+});
+
+test('a transcript whose blob is missing is an error', async () => {
+  await appendSteps(store.pool, {
+    key,
+    tryNumber: 5,
+    steps: [{ sequence: 1, message: { role: 'user', text: 'gone' } }],
+  });
+  await store.pool.query(`delete from blobs where digest in (select digest from steps where try_number = 5)`);
+  await expect(loadTranscript(store.pool, { key, tryNumber: 5, upToSequence: 1 })).rejects.toThrow(
+    'has no blob',
+  );
+});
+
+const call = (step: number, idempotent: boolean) => ({
+  key: { ...key, tryNumber: 1, step, call: 1 },
+  tool: 'bash',
+  argumentsDigest: 'f'.repeat(64),
+  idempotent,
+});
+
+const end = (step: number, output: string) =>
+  completeToolCall(store.pool, {
+    key: call(step, false).key,
+    status: 'success',
+    output,
+    message: { role: 'tool', toolCallId: 'c1', toolName: 'bash', text: output, status: 'success' },
+    sequence: 10 + step,
+  });
+
+test('AF-18 AF-21 a completed tool call gives its stored output and is not run again', async () => {
+  expect(await startToolCall(store.pool, call(1, false))).toEqual({ kind: 'run' });
+  const { completed, outputDigest } = await end(1, 'done \0');
+  expect(completed).toBe(true);
+  expect(await startToolCall(store.pool, call(1, false))).toEqual({
+    kind: 'completed',
+    outputDigest,
+    status: 'success',
+  });
+  expect((await loadBlob(store.pool, outputDigest)).toString()).toBe('done \0');
+  expect((await end(1, 'again')).completed).toBe(false);
+  const [message] = await loadTranscript(store.pool, { key, tryNumber: 1, upToSequence: 11 }).then((all) =>
+    all.slice(-1),
+  );
+  expect(message).toMatchObject({ role: 'tool', text: 'done \0' });
+});
+
+test('AF-17 a started call that may not be repeated has an unknown outcome; an idempotent one runs again', async () => {
+  await startToolCall(store.pool, call(2, false));
+  expect(await startToolCall(store.pool, call(2, false))).toEqual({ kind: 'unknown' });
+  await startToolCall(store.pool, call(3, true));
+  expect(await startToolCall(store.pool, call(3, true))).toEqual({ kind: 'run' });
+});
+
+test('AF-19 the same tool and arguments at two steps are two executions; another call under one key is refused', async () => {
+  expect(await startToolCall(store.pool, call(4, false))).toEqual({ kind: 'run' });
+  expect(await startToolCall(store.pool, call(5, false))).toEqual({ kind: 'run' });
+  await expect(
+    startToolCall(store.pool, { ...call(5, false), argumentsDigest: 'e'.repeat(64) }),
+  ).rejects.toThrow('other arguments');
+  await expect(end(6, 'x')).rejects.toThrow('was never started');
+});
+
+test('a session is planned before it is opened and listed until it is closed', async () => {
+  const intent = {
+    sessionId: 's1',
+    key,
+    tryNumber: 1,
+    purpose: 'task',
+    kind: 'host',
+    hostId: 'h1',
+    workflowId: 'run/values/a1',
+  } as const;
+  await planSession(store.pool, intent);
+  expect(await listLiveSessions(store.pool, { hostId: 'h1' })).toEqual([
+    { ...intent, root: null, state: 'intent' },
+  ]);
+  await markSessionOpened(store.pool, { sessionId: 's1', root: '/somewhere' });
+  expect(await listLiveSessions(store.pool, { runId: 'values' })).toMatchObject([
+    { state: 'open', root: '/somewhere' },
+  ]);
+  await markSessionClosed(store.pool, 's1');
+  await markSessionOpened(store.pool, { sessionId: 's1', root: '/again' });
+  expect(await listLiveSessions(store.pool)).toEqual([]);
+});
+
+test('a discarded try is kept once', async () => {
+  const discarded = {
+    key,
+    tryNumber: 1,
+    stage: 'open',
+    scope: 'attempt',
+    pattern: null,
+    error: 'no space\0',
+    planDigest: null,
+  } as const;
+  await recordDiscardedTry(store.pool, discarded);
+  await recordDiscardedTry(store.pool, discarded);
+  const { rows } = await store.pool.query(`select late, error from tries`);
+  expect(rows).toEqual([{ late: false, error: 'no space\u241B0000' }]);
+});
+
+test('an unreachable Postgres is one clear message without the password', async () => {
+  const url = 'postgres://user:hunter2@127.0.0.1:1/assay';
+  const pool = createPool(url);
+  const failure = await checkDatabase(pool, url).catch((error: Error) => error.message);
+  expect(failure).toMatch(/^Postgres at 127\.0\.0\.1:1\/assay cannot be used: .*ECONNREFUSED.*DATABASE_URL/);
+  expect(failure).not.toContain('hunter2');
+  await pool.end();
+});
