@@ -1,0 +1,34 @@
+import { classifyFailure } from '../domain/classify-failure.ts';
+import { readAnswerFacts, readErrorFacts } from '../domain/failure-facts.ts';
+import { exchange } from './exchange.ts';
+import { CallFault } from './provider-error.ts';
+
+const HEALTH_LIMIT_MS = 5_000;
+
+/**
+ * Asks an address whether it is there. Null = it answers, also where it knows no such path; else one line:
+ * a refused key, a server error, or why there was no connection.
+ */
+export async function checkHealth(probe: {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly signal: AbortSignal;
+}): Promise<string | null> {
+  try {
+    const limit = HEALTH_LIMIT_MS;
+    const answer = await exchange({
+      ...probe,
+      method: 'GET',
+      body: null,
+      timeouts: { connectMs: limit, firstByteMs: limit, idleMs: limit, totalMs: limit },
+    });
+    const refused = answer.status === 401 || answer.status === 403;
+    if (!refused && answer.status < 500) return null;
+    const { message } = classifyFailure(readAnswerFacts(answer), { now: Date.now() });
+    return refused ? `the key was refused: ${message}` : `${probe.url} is not well: ${message}`;
+  } catch (error) {
+    if (probe.signal.aborted) throw probe.signal.reason;
+    const facts = error instanceof CallFault ? error.facts : readErrorFacts(error);
+    return `${probe.url} does not answer: ${classifyFailure(facts, { now: Date.now() }).message}`;
+  }
+}
