@@ -52,19 +52,12 @@ async function findOwnedProcesses(ownership: Ownership): Promise<readonly Runnin
   const earliest = Math.min(...ownership.recorded.map((entry) => Number(entry.startTime)));
   // Start times are ticks on Linux; elsewhere they are dates, compared by nobody.
   const young = Number.isNaN(earliest) ? all : all.filter((entry) => Number(entry.startTime) >= earliest);
-  const flags = await Promise.all(young.map((entry) => isOwned(entry, all, ownership)));
-  return withDescendants(
-    young.filter((_, index) => flags[index]),
-    young,
-  );
+  const owned = young.filter((entry) => isOwned(entry, all, ownership));
+  return withDescendants(owned, young);
 }
 
-async function isOwned(
-  entry: RunningProcess,
-  all: readonly RunningProcess[],
-  ownership: Ownership,
-): Promise<boolean> {
-  if (await hasVariable(entry.pid, ownership.marker)) return true;
+function isOwned(entry: RunningProcess, all: readonly RunningProcess[], ownership: Ownership): boolean {
+  if (hasVariable(entry.pid, ownership.marker)) return true;
   const leader = ownership.recorded.find(
     ({ pid }) => pid !== null && (pid === entry.groupId || pid === entry.sessionId),
   );
@@ -76,9 +69,9 @@ async function isOwned(
 }
 
 /** A daemon that cleared its environment and left its group; a person's own shell is not meant. */
-async function worksInside(entry: RunningProcess, root: string): Promise<boolean> {
+function worksInside(entry: RunningProcess, root: string): boolean {
   if (entry.hasTerminal) return false;
-  const directory = await findWorkingDirectory(entry.pid);
+  const directory = findWorkingDirectory(entry.pid);
   return directory !== null && `${directory}/`.startsWith(`${root}/`);
 }
 

@@ -10,7 +10,7 @@ import type {
   GraderFolder,
   SessionHandle,
 } from './environment.ts';
-import { OutputPipes } from './output-pipe.ts';
+import type { OutputPipes } from './output-pipe.ts';
 import { loadRecordedProcesses } from './process-record.ts';
 import { runCommand } from './run-command.ts';
 import { listFilesInside, readFileInside, resolveExisting, writeFileInside } from './session-paths.ts';
@@ -20,25 +20,25 @@ export type HostSessionOptions = {
   readonly path: string;
   /** Kept of a command's output: half from its beginning, half from its end. */
   readonly outputLimitBytes: number;
+  /** Shared by the sessions of one provider. */
+  readonly pipes: OutputPipes;
   /** The session's own variables, added to the minimal ones. */
   readonly variables: { readonly [name: string]: string };
 };
 
 /** Directories of a session, below its root. */
-export const SESSION_DIRECTORIES = ['work', 'tmp', 'pipes', 'grader'] as const;
+export const SESSION_DIRECTORIES = ['work', 'tmp', 'grader'] as const;
 
 /** A session that is a directory of this machine; nothing but convention keeps a command inside. */
 export class HostSession implements EnvironmentSession {
   readonly handle: SessionHandle;
   readonly #options: HostSessionOptions;
   readonly #work: string;
-  readonly #pipes: OutputPipes;
 
   constructor(handle: SessionHandle, options: HostSessionOptions) {
     this.handle = handle;
     this.#options = options;
     this.#work = join(handle.root, 'work');
-    this.#pipes = new OutputPipes(join(handle.root, 'pipes'));
   }
 
   async exec(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
@@ -56,7 +56,7 @@ export class HostSession implements EnvironmentSession {
         timeoutMs: request.timeoutMs,
         keepBytes: Math.floor(this.#options.outputLimitBytes / 2),
       },
-      { root, pipeDirectory: join(root, 'pipes'), pipes: this.#pipes },
+      { root, pipes: this.#options.pipes },
       signal,
     );
   }

@@ -1,8 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { SessionLostError } from './environment.ts';
 import type { EnvironmentProvider, EnvironmentSession, OpenRequest, SessionHandle } from './environment.ts';
 import { endRecordedProcesses, HostSession, SESSION_DIRECTORIES } from './host-session.ts';
+import { OutputPipes } from './output-pipe.ts';
 import { readBootId } from './process-table.ts';
 import { copyTree, removeStubborn, removeTree } from './session-tree.ts';
 
@@ -23,7 +26,7 @@ export type HostOptions = {
 export interface HostEnvironment extends EnvironmentProvider {
   /** Sessions of this installation that lie on this host, open or left behind. */
   listSessions(): Promise<readonly SessionHandle[]>;
-  /** Removes what was cut off while it was made or removed, after ten minutes. */
+  /** Removes what was cut off while it was made or removed, or lost its record, after ten minutes. */
   removeLeftovers(): Promise<void>;
 }
 
@@ -41,13 +44,15 @@ const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 const DEFAULT_OUTPUT_LIMIT_BYTES = 2 * 1024 * 1024;
 const LEFTOVER_AGE_MS = 600_000;
 const RECORD = 'session.json';
+const PIPES = '.pipes';
 
 /**
  * Sessions that are directories of this machine: `<root>/<hash of the id>/work` for the agent, records,
  * temporary files and graders' files beside it. No isolation: a command can reach whatever its user can.
  */
 export function createHostEnvironment(options: HostOptions): HostEnvironment {
-  const place: Place = { ...options, root: resolve(options.root) };
+  const root = resolve(options.root);
+  const place: Place = { ...options, root, pipes: new OutputPipes(join(root, PIPES)) };
   return {
     kind: KIND,
     open: (request) => open(place, request),
@@ -59,7 +64,7 @@ export function createHostEnvironment(options: HostOptions): HostEnvironment {
   };
 }
 
-type Place = HostOptions;
+type Place = HostOptions & { readonly pipes: OutputPipes };
 
 const toName = (sessionId: string): string =>
   createHash('sha256').update(sessionId).digest('hex').slice(0, 24);
@@ -79,7 +84,7 @@ async function open(place: Place, request: OpenRequest): Promise<EnvironmentSess
     format: 1,
     handle,
     installationId: place.installationId,
-    bootId: await readBootId(),
+    bootId: readBootId(),
     variables: request.variables,
     openedAt: new Date().toISOString(),
   };
@@ -112,6 +117,7 @@ async function attach(place: Place, handle: SessionHandle): Promise<EnvironmentS
 /** The directory is computed, not read: the sessions folder may have been moved. */
 const toSession = (place: Place, record: SessionRecord): EnvironmentSession =>
   new HostSession(toHandle(place, record.handle.sessionId), {
+    pipes: place.pipes,
     path: place.path ?? SYSTEM_PATH,
     outputLimitBytes: place.outputLimitBytes ?? DEFAULT_OUTPUT_LIMIT_BYTES,
     variables: record.variables,
@@ -122,10 +128,12 @@ async function copy(
   session: EnvironmentSession,
   request: OpenRequest,
 ): Promise<EnvironmentSession> {
+  const work = join(session.handle.root, 'work');
+  if (!existsSync(work)) throw new SessionLostError('The directory of the session is gone.');
   await session.endProcesses();
   await close(place, toHandle(place, request.sessionId));
   const target = await open(place, request);
-  await copyTree(join(session.handle.root, 'work'), join(target.handle.root, 'work'));
+  await copyTree(work, join(target.handle.root, 'work'));
   return target;
 }
 
@@ -156,12 +164,20 @@ async function listSessions(place: Place): Promise<readonly SessionHandle[]> {
 }
 
 async function removeLeftovers(place: Place): Promise<void> {
-  const names = (await listNames(place)).filter((name) => /^\.(opening|closing)-/.test(name));
-  for (const name of names) {
+  // A worker that was killed leaves the pipes that it had not used yet.
+  const pipes = await readdir(join(place.root, PIPES)).catch(() => []);
+  const sessions = (await listNames(place)).filter((name) => isLeftover(place, name));
+  for (const name of [...pipes.map((pipe) => join(PIPES, pipe)), ...sessions]) {
     const path = join(place.root, name);
     const state = await stat(path).catch(() => null);
     if (state !== null && Date.now() - state.mtimeMs > LEFTOVER_AGE_MS) await removeStubborn(path);
   }
+}
+
+function isLeftover(place: Place, name: string): boolean {
+  if (/^\.(opening|closing)-/.test(name)) return true;
+  // A session whose commands deleted its record can be attached to by nobody.
+  return /^[0-9a-f]{24}$/.test(name) && !existsSync(join(place.root, name, RECORD));
 }
 
 /** Null when there is no session, or its record was destroyed. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync } from 'node:fs';
-import { unlink } from 'node:fs/promises';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
+import { mkdir, unlink } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,7 +27,8 @@ export class OutputPipes {
   }
 
   async open(): Promise<OutputPipe> {
-    const path = this.#ready.pop() ?? (await this.#make());
+    const ready = this.#ready.pop();
+    const path = ready !== undefined && existsSync(ready) ? ready : await this.#make();
     const readerFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const writerFd = openSync(path, constants.O_WRONLY);
@@ -42,6 +43,7 @@ export class OutputPipes {
   }
 
   async #make(): Promise<string> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const paths = Array.from({ length: BATCH }, () => join(this.#directory, `output-${randomUUID()}`));
     await runFile('mkfifo', ['-m', '600', ...paths], { env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' } });
     const [first, ...rest] = paths;

@@ -27,8 +27,8 @@ function readTicks(): number {
 }
 
 /** Called before the first command, so that one whose record was lost to a crash is still looked for. */
-export async function recordBeforeStart(root: string): Promise<void> {
-  const bootId = await readBootId();
+export function recordBeforeStart(root: string): void {
+  const bootId = readBootId();
   if (existsSync(toPath(root))) return;
   append(root, { pid: null, startTime: String(readTicks()), bootId });
 }
@@ -68,7 +68,7 @@ function parseLine(line: string): readonly RecordedProcess[] {
 /** What commands of the session were started since this boot of the machine; empty for a session without any. */
 export async function loadRecordedProcesses(root: string): Promise<readonly RecordedProcess[]> {
   const text = await readFile(toPath(root), 'utf8').catch(() => '');
-  const bootId = await readBootId();
+  const bootId = readBootId();
   return text
     .split('\n')
     .flatMap(parseLine)

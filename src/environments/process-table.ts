@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readFile, readdir, readlink } from 'node:fs/promises';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /** One running process; zombies are not listed. */
@@ -36,17 +38,29 @@ function parseStat(pid: number, text: string): RunningProcess | null {
   };
 }
 
-const readText = async (path: string): Promise<string | null> => readFile(path, 'latin1').catch(() => null);
+/** Files of `/proc` are small and never wait: read at once they cost a tenth of an asynchronous read. */
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    // It ended, or belongs to somebody else.
+    return null;
+  }
+}
+
+/** After so many reads the event loop gets a turn. */
+const BATCH = 200;
 
 async function listLinux(): Promise<readonly RunningProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const text = await readText(`/proc/${pid}/stat`);
-      return text === null ? null : parseStat(pid, text);
-    }),
-  );
-  return found.filter((entry) => entry !== null);
+  const found: RunningProcess[] = [];
+  for (const [index, pid] of pids.entries()) {
+    if (index % BATCH === BATCH - 1) await setImmediate();
+    const text = readText(`/proc/${pid}/stat`);
+    const entry = text === null ? null : parseStat(pid, text);
+    if (entry !== null) found.push(entry);
+  }
+  return found;
 }
 
 async function listByPs(): Promise<readonly RunningProcess[]> {
@@ -77,27 +91,34 @@ export const listProcesses = (): Promise<readonly RunningProcess[]> => (LINUX ? 
 /** Null when there is no such process. */
 export async function findProcess(pid: number): Promise<RunningProcess | null> {
   if (!LINUX) return (await listByPs()).find((entry) => entry.pid === pid) ?? null;
-  const text = await readText(`/proc/${pid}/stat`);
+  const text = readText(`/proc/${pid}/stat`);
   return text === null ? null : parseStat(pid, text);
 }
 
 /** Whether the process was started with `variable` (`NAME=value`); false where that cannot be seen. */
-export async function hasVariable(pid: number, variable: string): Promise<boolean> {
+export function hasVariable(pid: number, variable: string): boolean {
   if (!LINUX) return false;
-  const text = await readFile(`/proc/${pid}/environ`).catch(() => null);
+  const text = readText(`/proc/${pid}/environ`);
+  // Read as bytes, so compared as bytes.
+  const bytes = Buffer.from(variable, 'utf8').toString('latin1');
   // Most processes do not have it: look before splitting.
-  if (text === null || !text.includes(variable)) return false;
-  return text.toString('utf8').split('\0').includes(variable);
+  return text !== null && text.includes(bytes) && text.split('\0').includes(bytes);
 }
 
 /** Directory that the process works in; null where that cannot be seen. */
-export const findWorkingDirectory = async (pid: number): Promise<string | null> =>
-  LINUX ? readlink(`/proc/${pid}/cwd`).catch(() => null) : null;
+export function findWorkingDirectory(pid: number): string | null {
+  if (!LINUX) return null;
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}
 
-let bootId: Promise<string> | undefined;
+let bootId: string | undefined;
 
 /** Changes with each start of the machine; empty where the system does not tell. */
-export function readBootId(): Promise<string> {
-  bootId ??= readText('/proc/sys/kernel/random/boot_id').then((text) => text?.trim() ?? '');
+export function readBootId(): string {
+  bootId ??= readText('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
   return bootId;
 }

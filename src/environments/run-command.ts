@@ -24,12 +24,8 @@ export type CommandRequest = {
   readonly keepBytes: number;
 };
 
-/** Where commands of one session keep their records and pipes. */
-export type CommandPlace = {
-  readonly root: string;
-  readonly pipeDirectory: string;
-  readonly pipes: OutputPipes;
-};
+/** Directory of the session, and what makes pipes. */
+export type CommandPlace = { readonly root: string; readonly pipes: OutputPipes };
 
 /** How a wait for a command ended. */
 type End =
@@ -48,9 +44,9 @@ export async function runCommand(
   signal: AbortSignal,
 ): Promise<ExecResult> {
   signal.throwIfAborted();
-  await recordBeforeStart(place.root);
-  const bootId = await readBootId();
-  await using stdinFile = request.stdin === null ? null : await openStdin(place.pipeDirectory, request.stdin);
+  recordBeforeStart(place.root);
+  const bootId = readBootId();
+  await using stdinFile = request.stdin === null ? null : await openStdin(place.root, request.stdin);
   const pipe = await place.pipes.open();
   const output = new CapturedOutput(request.keepBytes);
   const collect = (chunk: Buffer): void => output.add(chunk);

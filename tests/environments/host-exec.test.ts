@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SessionLostError } from '../../src/environments/environment.ts';
@@ -174,6 +174,14 @@ test('a command in a session that was closed says that the session is gone', asy
   const session = await openSession(host);
   await host.close(session.handle);
   await expect(run(session, 'true')).rejects.toBeInstanceOf(SessionLostError);
+});
+
+test('commands leave no pipes or input files behind', async () => {
+  const session = await openSession();
+  await run(session, 'cat', { stdin: 'x' });
+  expect(new Set(await readdir(session.handle.root))).toEqual(
+    new Set(['grader', 'processes.jsonl', 'session.json', 'tmp', 'work']),
+  );
 });
 
 test('commands of one session run side by side', async () => {

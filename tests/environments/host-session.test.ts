@@ -7,6 +7,7 @@ import {
   readdir,
   readFile,
   readlink,
+  rm,
   symlink,
   utimes,
   writeFile,
@@ -14,6 +15,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { SessionLostError } from '../../src/environments/environment.ts';
 import { createHostEnvironment } from '../../src/environments/host.ts';
 import { endRecordedProcesses } from '../../src/environments/host-session.ts';
 import { readBootId } from '../../src/environments/process-table.ts';
@@ -157,6 +159,15 @@ test('a copy has files, links, modes and times, and no sockets', async () => {
   expect(text(await again.readFile('a/b/f'))).toBe('hi\n');
 });
 
+test('a session that is gone cannot be copied', async () => {
+  const host = await makeHost();
+  const session = await openSession(host);
+  await host.close(session.handle);
+  const copying = host.copy(session, { sessionId: 's/1/grade', variables: {} });
+  await expect(copying).rejects.toBeInstanceOf(SessionLostError);
+  expect(await host.listSessions()).toEqual([]);
+});
+
 test('what a dead worker left running is ended by its record', async () => {
   const host = await makeHost();
   const session = await openSession(host);
@@ -168,13 +179,37 @@ test('what a dead worker left running is ended by its record', async () => {
   expect(await endRecordedProcesses(session.handle)).toEqual([]);
 });
 
+test('AC-S5 a command of a worker that was killed with -9 is ended by the next one', async () => {
+  const root = await makeDirectory();
+  const module = new URL('../../src/environments/host.ts', import.meta.url).href;
+  const code = `
+    const { createHostEnvironment } = await import(${JSON.stringify(module)});
+    const host = createHostEnvironment({ root: ${JSON.stringify(root)}, hostId: 'here', installationId: 'test' });
+    const session = await host.open({ sessionId: 's/1', variables: {} });
+    const command = 'setsid sleep 1000 & echo $! > inner; echo $$ > outer; sleep 1000';
+    await session.exec({ command, timeoutMs: 60000, stdin: null, cwd: null, variables: {} }, new AbortController().signal);
+  `;
+  const worker = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'inherit' });
+  const host = await makeHost({ root });
+  const session = await openSession(host);
+  const readPid = async (name: string): Promise<number> =>
+    Number(await session.readFile(name).then(text, () => '0'));
+  await expect.poll(() => readPid('outer'), { timeout: 10_000 }).toBeGreaterThan(0);
+  worker.kill('SIGKILL');
+  await once(worker, 'exit');
+  const pids = [await readPid('inner'), await readPid('outer')];
+  for (const pid of pids) expect(await isRunning(pid)).toBe(true);
+  await endRecordedProcesses(session.handle);
+  for (const pid of pids) expect(await isRunning(pid)).toBe(false);
+});
+
 test('a process that got the number of a recorded one is left alone', async () => {
   const session = await openSession();
   await run(session, 'true');
   const stranger = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
   onTestFinished(() => void stranger.kill('SIGKILL'));
   const path = join(session.handle.root, 'processes.jsonl');
-  const bootId = await readBootId();
+  const bootId = readBootId();
   const entries = [
     { pid: stranger.pid, startTime: '12', bootId },
     { pid: stranger.pid, startTime: '12', bootId: 'another boot' },
@@ -211,14 +246,16 @@ test('the reaper removes nothing when an owner cannot be asked', async () => {
   expect(await host.listSessions()).toHaveLength(2);
 });
 
-test('the reaper removes what was cut off while it was made, once it is old', async () => {
+test('the reaper removes what was cut off while it was made, or lost its record, once it is old', async () => {
   const root = await makeDirectory();
   const host = await makeHost({ root });
   await mkdir(join(root, '.opening-old-1/work'), { recursive: true });
   await mkdir(join(root, '.closing-new-1'));
   await chmod(join(root, '.opening-old-1/work'), 0o500);
+  const robbed = await openSession(host);
+  await rm(join(robbed.handle.root, 'session.json'));
   const past = new Date(Date.now() - 3_600_000);
-  await utimes(join(root, '.opening-old-1'), past, past);
+  for (const path of [join(root, '.opening-old-1'), robbed.handle.root]) await utimes(path, past, past);
   await reapHostSessions({ environment: host, isOpen: () => Promise.resolve(true) });
   expect(await readdir(root)).toEqual(['.closing-new-1']);
 });
