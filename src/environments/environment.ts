@@ -44,6 +44,7 @@ export interface GraderFolder {
   readonly path: string;
   /** Throws a `SessionFileError` when the path is missing, no regular file, too big, or outside. */
   readFile(path: string): Promise<Uint8Array>;
+  /** The file may be executed. */
   writeFile(path: string, content: Uint8Array): Promise<void>;
 }
 

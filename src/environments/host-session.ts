@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, mkdtemp, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { endOwnedProcesses } from './end-processes.ts';
 import { SessionFileError, SessionLostError } from './environment.ts';
 import type {
@@ -85,7 +85,10 @@ export class HostSession implements EnvironmentSession {
     return {
       path,
       readFile: (name) => readFileInside(path, name),
-      writeFile: (name, content) => writeFileInside(path, name, content),
+      writeFile: async (name, content) => {
+        await writeFileInside(path, name, content);
+        await chmod(resolve(path, name), 0o700);
+      },
     };
   }
 

@@ -7,6 +7,7 @@ import { isRunning, openSession, run } from '../environments/test-session.ts';
 
 const BLOBS: { readonly [digest: string]: string } = {
   d1: 'grep -q 42 answer.txt\n',
+  d3: '#!/bin/sh\ntest -f answer.txt\n',
   d2: 'tr -d "\\n" < "$ASSAY_ANSWER" | grep -qx yes\n',
 };
 
@@ -55,6 +56,14 @@ test('exit code 0 scores 1 and any other 0', async () => {
     pass: false,
     metrics: { exitCode: 1 },
   });
+});
+
+test('a file of the grader may be executed', async () => {
+  const session = await openSession();
+  const given = { command: '"$ASSAY_GRADER/check"', files: { check: 'd3' } };
+  expect(await grade(session, given)).toMatchObject({ kind: 'scored', value: 0 });
+  await session.writeFile('answer.txt', Buffer.from(''));
+  expect(await grade(session, given)).toMatchObject({ kind: 'scored', value: 1 });
 });
 
 test('the answer is a file and an argument list needs no shell', async () => {
