@@ -21,7 +21,12 @@ export function toReadableMessage(text: string): string {
   const scanned = text.slice(0, SCAN_LIMIT);
   const plain = isMarkup(scanned) ? stripMarkup(scanned) : scanned;
   const line = plain.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim();
-  return line.length <= MESSAGE_LIMIT ? line : `${line.slice(0, MESSAGE_LIMIT - 1).trimEnd()}…`;
+  return line.length <= MESSAGE_LIMIT
+    ? line
+    : `${line
+        .slice(0, MESSAGE_LIMIT - 1)
+        .replace(/[\uD800-\uDBFF]$/, '')
+        .trimEnd()}…`;
 }
 
 function stripMarkup(text: string): string {

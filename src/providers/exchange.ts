@@ -33,8 +33,8 @@ export type ExchangeAnswer = ExchangeHead & {
 
 /** Larger answers are refused. */
 export const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
-/** How long the rest of a complete stream may take, so that its connection can be used again. */
-const DRAIN_MS = 500;
+/** How long a complete stream may take to end by itself, so that its connection can be used again. */
+const DRAIN_MS = 50;
 
 /** One pool for all providers: every timer is the exchange's own, the pool's are only a net below them. */
 const agent = new Agent({ connect: { timeout: 120_000 }, headersTimeout: 0, bodyTimeout: 0 });
@@ -84,6 +84,8 @@ class ExchangeCall implements Dispatcher.DispatchHandler {
   #head: ExchangeHead | null = null;
   #reader: BodyReader | null = null;
   #bytes = 0;
+  /** Set when the reader has all that it needs. */
+  #drain: NodeJS.Timeout | null = null;
 
   constructor(request: ExchangeRequest, settle: Settle) {
     this.#request = request;
@@ -136,8 +138,10 @@ class ExchangeCall implements Dispatcher.DispatchHandler {
     } catch (error) {
       return this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
-    this.#finish();
-    setTimeout(() => this.#controller?.abort(new Error('the answer is complete')), DRAIN_MS).unref();
+    this.#drain ??= setTimeout(() => {
+      this.#finish();
+      this.#controller?.abort(new Error('the answer is complete'));
+    }, DRAIN_MS);
   }
 
   #finish(): void {
@@ -149,6 +153,7 @@ class ExchangeCall implements Dispatcher.DispatchHandler {
 
   #fail(error: Error): void {
     if (this.#ended !== null) return;
+    if (this.#drain !== null) return this.#finish();
     this.#close(error);
     this.#controller?.abort(error);
     this.#settle.reject(error);
@@ -157,6 +162,7 @@ class ExchangeCall implements Dispatcher.DispatchHandler {
   #close(reason: Error): void {
     this.#ended = reason;
     this.#timers.stop();
+    if (this.#drain !== null) clearTimeout(this.#drain);
     this.#request.signal.removeEventListener('abort', this.#onAbort);
   }
 }

@@ -45,11 +45,11 @@ export const createProvider = (spec: ProviderSpec, options: ProviderOptions): Mo
 
 /**
  * Problems of a model's parameters before anything is sent, one line each: what the provider cannot send,
- * a value outside its type, an unknown mock model.
+ * a value outside its type; with the model's name also an unknown mock model.
  */
-export function checkParams(kind: ProviderKind, params: JsonObject, model: string): string[] {
+export function checkParams(kind: ProviderKind, params: JsonObject, model?: string): string[] {
   const problems = listParamProblems(KINDS[kind].params, params);
-  return kind === 'mock' ? [...problems, ...checkMockModel(model, params)] : problems;
+  return kind === 'mock' && model !== undefined ? [...problems, ...checkMockModel(model, params)] : problems;
 }
 
 function checkMockModel(model: string, params: JsonObject): string[] {

@@ -50,14 +50,13 @@ export function toProviderError(
   options: { readonly now: number; readonly rules?: readonly FailureRule[]; readonly secret?: string | null },
 ): ProviderError {
   const fault = findFault(error);
-  const classified = classifyFailure(fault?.facts ?? readErrorFacts(error), options);
-  const message = options.secret
-    ? classified.message.replaceAll(options.secret, '[key]')
-    : classified.message;
-  return new ProviderError(
-    { ...classified, message },
-    { usage: fault?.usage ?? null, cause: fault === null ? toCause(error) : undefined },
-  );
+  const facts = fault?.facts ?? readErrorFacts(error);
+  const { secret } = options;
+  const texts = secret ? facts.texts.map((text) => text.replaceAll(secret, '[key]')) : facts.texts;
+  return new ProviderError(classifyFailure({ ...facts, texts }, options), {
+    usage: fault?.usage ?? null,
+    cause: fault === null ? toCause(error) : undefined,
+  });
 }
 
 /** An SDK's own error holds the request, prompts included: what caused it is kept instead. */

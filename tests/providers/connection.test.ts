@@ -36,13 +36,13 @@ describe('C23 time-outs and connections', () => {
   test('an answer that comes slowly but steadily outlives the idle limit', async () => {
     await using scene = await serve(async (response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      for (const piece of JSON.stringify(toCompletion({ content: 'Paris' })).match(/.{1,40}/g) ?? []) {
+      for (const piece of JSON.stringify(toCompletion({ content: 'Paris' })).match(/.{1,20}/g) ?? []) {
         response.write(piece);
         await new Promise((resolve) => setTimeout(resolve, 30));
       }
       response.end();
     });
-    expect((await scene.call({ timeouts: { idleMs: 100 } })).message.text).toBe('Paris');
+    expect((await scene.call({ timeouts: { idleMs: 250 } })).message.text).toBe('Paris');
   });
 
   test('a connection that nobody takes is named with its code', async () => {

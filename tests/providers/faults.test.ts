@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FailureClass } from '../../src/domain/failure.ts';
 import { createProvider } from '../../src/providers/lookup.ts';
+import { ProviderError } from '../../src/providers/provider-error.ts';
 import { sendJson, startHttpServer, toCompletion } from './http-server.ts';
 import type { Reply } from './http-server.ts';
 import { failCall, NEVER, toRequest, toSpec } from './requests.ts';
@@ -128,6 +130,37 @@ describe('F11 bodies that are not answers', () => {
     const error = await scene.fail();
     expect(error.message).toBe('HTTP 401: Bad key [key]!');
     expect(JSON.stringify(error.classified)).not.toContain('very-secret');
+  });
+});
+
+describe('any body', () => {
+  const anything = fc.jsonValue({ maxDepth: 3 });
+  const call = fc.record({ id: anything, function: fc.record({ name: anything, arguments: anything }) });
+  const message = fc.record({
+    content: fc.oneof(anything, fc.array(fc.record({ type: anything, text: anything, thinking: anything }))),
+    reasoning_content: anything,
+    refusal: anything,
+    tool_calls: fc.oneof(anything, fc.array(fc.oneof(call, anything))),
+  });
+  const choice = fc.record({ message: fc.oneof(message, anything), finish_reason: anything });
+  const choices = fc.oneof(fc.array(fc.oneof(choice, anything)), anything);
+  const body = fc.oneof(
+    { weight: 9, arbitrary: fc.record({ id: anything, choices, usage: anything }) },
+    anything,
+  );
+
+  test('F11 F12 F19 is an answer or a bad answer, never an error of our own', async () => {
+    let reply: unknown = null;
+    await using scene = await serve((response) => sendJson(response, reply));
+    await fc.assert(
+      fc.asyncProperty(body, async (sent) => {
+        reply = sent;
+        const end = await scene.call().catch((error: unknown) => error);
+        const kind = end instanceof ProviderError ? end.classified.class : 'answer';
+        expect(['answer', 'bad_answer', 'server']).toContain(kind);
+      }),
+      { numRuns: 150 },
+    );
   });
 });
 

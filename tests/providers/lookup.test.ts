@@ -29,6 +29,7 @@ describe('checkParams', () => {
     expect(checkParams('mock', {}, 'oracel')).toEqual([
       'model: unknown mock model "oracel", expected one of oracle, fixed, echo, empty, flaky, answers, script',
     ]);
+    expect(checkParams('mock', {})).toEqual([]);
     expect(checkParams('mock', {}, 'script')).toEqual(['params.script: mock model "script" needs it']);
     expect(checkParams('mock', { accuracy: 2 }, 'flaky')).toEqual([
       expect.stringMatching(/^params\.accuracy: /),
