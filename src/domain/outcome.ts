@@ -51,7 +51,7 @@ export type AgentEnd =
   | { readonly kind: 'ended'; readonly limit: Limit | null }
   | {
       readonly kind: 'failed';
-      readonly outcome: 'error' | 'infra' | 'interrupted' | 'refused';
+      readonly outcome: 'error' | 'infra' | 'interrupted' | 'refused' | 'not_run';
       readonly reason: Reason;
     };
 

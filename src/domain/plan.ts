@@ -1,4 +1,5 @@
 import type { RequestSpec, RunSpec } from './run.ts';
+import type { ScorerSpec } from './suite.ts';
 
 /** What the store keeps of a prepared run and what every activity reads: no secret, no target. */
 export type RunPlan = {
@@ -30,6 +31,10 @@ export type RequestPlan = {
   /** SHA-256 over the suite's cases in order, targets included. */
   readonly suiteDigest: string;
   readonly caseCount: number;
+  /** The suite's scorers; a case may have its own. */
+  readonly scorers: readonly ScorerSpec[];
+  /** Whether a scorer of the suite or of a case grades inside a session. */
+  readonly sessionScorers: boolean;
   /** No environment, harness `direct`, no scorer that opens a session. */
   readonly light: boolean;
   /** A reason in preparation that made this request terminal, or null. */

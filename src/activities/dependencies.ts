@@ -1,0 +1,27 @@
+import type { ProviderSpec } from '../domain/run.ts';
+
+import type { EnvironmentProvider } from '../environments/environment.ts';
+import type { ModelProvider } from '../providers/provider.ts';
+import type { TransactionalDb } from '../store/pool.ts';
+import type { BlobCache } from './blob-cache.ts';
+import type { RunReader } from './run-reader.ts';
+
+/** The real things that activities work with; `worker/` builds them. */
+export type Dependencies = {
+  readonly db: TransactionalDb;
+  readonly runs: RunReader;
+  readonly blobs: BlobCache;
+  /** Value of the environment variable that a provider names, or null. */
+  readonly readKey: (name: string) => string | null;
+  readonly providerFor: (provider: ProviderSpec) => ModelProvider;
+  readonly environmentFor: (kind: string) => EnvironmentProvider;
+  /** Stable over restarts of workers on this machine. */
+  readonly hostId: string;
+  /** Hides the values of known keys: in everything that is kept and read back. */
+  readonly redact: (text: string) => string;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly now: () => number;
+  /** Whether the server knows Assay's search attributes; asked once. */
+  readonly hasSearchAttributes: () => Promise<boolean>;
+};

@@ -1,0 +1,38 @@
+import type { Dependencies } from './dependencies.ts';
+import { toApplicationFailure } from './failure.ts';
+import { createGrading } from './grading.ts';
+import { createModelCalls } from './model-call.ts';
+import { createPreparing } from './prepare.ts';
+import { createRunEnds } from './run-ends.ts';
+import { createSessions } from './sessions.ts';
+import { createToolRuns } from './tool-run.ts';
+
+/** Every activity of Assay on the given real things; each error leaves as an ApplicationFailure. */
+export const createActivities = (dependencies: Dependencies) =>
+  wrapAll({
+    ...createPreparing(dependencies),
+    ...createModelCalls(dependencies),
+    ...createToolRuns(dependencies),
+    ...createSessions(dependencies),
+    ...createGrading(dependencies),
+    ...createRunEnds(dependencies),
+  });
+
+export type Activities = ReturnType<typeof createActivities>;
+
+type AnyActivities = Record<string, (input: never) => Promise<unknown>>;
+
+function wrapAll<T extends AnyActivities>(activities: T): T {
+  const wrapped = Object.entries(activities).map(([name, activity]) => [name, wrap(activity)]);
+  return Object.fromEntries(wrapped) as T;
+}
+
+const wrap =
+  (activity: (input: never) => Promise<unknown>) =>
+  async (input: never): Promise<unknown> => {
+    try {
+      return await activity(input);
+    } catch (error) {
+      throw toApplicationFailure(error);
+    }
+  };

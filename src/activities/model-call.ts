@@ -1,0 +1,97 @@
+import { toAgentEnd } from '../domain/call-end.ts';
+import { outputCap } from '../domain/estimate.ts';
+import type { CallModelInput, CallModelResult } from '../domain/step.ts';
+import type { AssistantMessage } from '../domain/transcript.ts';
+import { totalTokens } from '../domain/usage.ts';
+import { beginCall, type CallAdmission } from '../store/model-calls.ts';
+import type { Dependencies } from './dependencies.ts';
+import { checkPayload, comeBack } from './failure.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { toCallKey, type KeptAnswer } from './kept-answer.ts';
+import { buildRequest, type PreparedCall } from './model-request.ts';
+import { sendRequest } from './model-send.ts';
+
+/**
+ * Activity `callModel`: one model call, write-ahead. The store's row decides whether it may start, and
+ * answers by itself when the call has been made before. Waits are booked in the row and spent outside.
+ */
+export const createModelCalls = (dependencies: Dependencies) => ({
+  callModel: (input: CallModelInput): Promise<CallModelResult> =>
+    withHeartbeat(async (signal) => checkPayload('callModel', await callOnce(dependencies, input, signal))),
+});
+
+async function callOnce(
+  dependencies: Dependencies,
+  input: CallModelInput,
+  signal: AbortSignal,
+): Promise<CallModelResult> {
+  const prepared = await buildRequest(dependencies, input);
+  const { place, engineId } = prepared;
+  const admission = await beginCall(dependencies.db, {
+    key: toCallKey(input),
+    modelId: place.model.id,
+    engineId,
+    worstTokens: prepared.worst.tokens,
+    worstUsd: prepared.worst.usd,
+    maxRetries: place.provider.retry.max,
+  });
+  switch (admission.kind) {
+    case 'granted': {
+      const sent = await sendRequest(dependencies, { input, prepared, admission, signal });
+      return sent.kind === 'kept' ? toAnswered(input, prepared, sent.answer) : sent.result;
+    }
+    case 'recorded': {
+      const message = (await dependencies.blobs.loadJson(admission.answerDigest)) as AssistantMessage;
+      return toAnswered(input, prepared, { ...admission, message, digest: admission.answerDigest });
+    }
+    case 'failed':
+      return toFailed(admission, input);
+    case 'stopped':
+      return { kind: 'stopped', scope: 'run', code: admission.reason };
+    case 'over_budget':
+      return { kind: 'stopped', scope: admission.scope, code: 'budget' };
+    case 'wait':
+      throw comeBack(admission.waitMs, `waiting: ${admission.reason}`);
+  }
+}
+
+function toAnswered(input: CallModelInput, prepared: PreparedCall, answer: KeptAnswer): CallModelResult {
+  return {
+    kind: 'answered',
+    answerDigest: answer.digest,
+    finishReason: answer.finishReason,
+    outputTokens: answer.usage.outputTokens,
+    outputLimit: outputCap(prepared.place.model),
+    toolCalls: answer.message.toolCalls.map((call) => ({
+      name: call.name.slice(0, 60),
+      preview: previewArguments(call),
+    })),
+    preview: preview(answer.message.text),
+    sequence: input.upToSequence + 1,
+    spent: { tokens: totalTokens(answer.usage), costUsd: answer.costUsd, measuredMs: Math.round(answer.latencyMs) },
+  };
+}
+
+/** The row says that this call has failed for good. */
+const toFailed = (
+  admission: Extract<CallAdmission, { kind: 'failed' }>,
+  input: CallModelInput,
+): CallModelResult => ({
+  kind: 'ended',
+  end: toAgentEnd({
+    classified: { class: admission.class, message: admission.message, status: null },
+    spentBefore: input.step > 1,
+    requests: admission.failures,
+  }),
+  spent: { tokens: null, costUsd: null, measuredMs: 0 },
+});
+
+const PREVIEW_CHARACTERS = 80;
+
+const preview = (text: string): string => {
+  const flat = text.toWellFormed().replaceAll(/\s+/g, ' ').trim();
+  return flat.length > PREVIEW_CHARACTERS ? `${flat.slice(0, PREVIEW_CHARACTERS - 1)}…` : flat;
+};
+
+const previewArguments = (call: AssistantMessage['toolCalls'][number]): string =>
+  preview(call.arguments.kind === 'parsed' ? JSON.stringify(call.arguments.value) : call.arguments.text);

@@ -1,0 +1,168 @@
+import { toAgentEnd } from '../domain/call-end.ts';
+import type { ClassifiedFailure } from '../domain/failure.ts';
+import { redactPatterns } from '../domain/redact.ts';
+import { planRetry } from '../domain/retry-delay.ts';
+import type { CallModelInput, CallModelResult } from '../domain/step.ts';
+import type { AssistantMessage } from '../domain/transcript.ts';
+import { toCostUsd, totalTokens, type Price, type Usage } from '../domain/usage.ts';
+import { ProviderError } from '../providers/provider-error.ts';
+import type { ModelAnswer } from '../providers/provider.ts';
+import { toJsonBlob } from '../store/blobs.ts';
+import { pauseEngine } from '../store/engines.ts';
+import { completeCall, failCall, type CallSpend } from '../store/model-calls.ts';
+import type { Dependencies } from './dependencies.ts';
+import { comeBack } from './failure.ts';
+import { toCallKey, type KeptAnswer } from './kept-answer.ts';
+import type { PreparedCall } from './model-request.ts';
+import { untilWritten } from './until-written.ts';
+
+export type Sending = {
+  readonly input: CallModelInput;
+  readonly prepared: PreparedCall;
+  readonly admission: { readonly requestNumber: number; readonly failuresSoFar: number };
+  readonly signal: AbortSignal;
+};
+
+export type Sent =
+  | { readonly kind: 'kept'; readonly answer: KeptAnswer }
+  | { readonly kind: 'ended'; readonly result: CallModelResult };
+
+/** Sends the one request that was granted and settles its row, whatever comes back. */
+export async function sendRequest(dependencies: Dependencies, sending: Sending): Promise<Sent> {
+  const { prepared, signal } = sending;
+  const { place } = prepared;
+  const started = dependencies.now();
+  const provider = dependencies.providerFor(place.provider);
+  try {
+    const answer = await provider.call(toModelRequest(sending), signal);
+    return { kind: 'kept', answer: await keep(dependencies, sending, { answer, started }) };
+  } catch (error) {
+    // A call that was cut off keeps its row `started`: the run settles it at its worst case.
+    if (signal.aborted || !(error instanceof ProviderError)) throw error;
+    return await settleFailure(dependencies, sending, { error, latencyMs: dependencies.now() - started });
+  }
+}
+
+function toModelRequest({ prepared, input, admission }: Sending) {
+  const { place, request } = prepared;
+  const { limits } = place.request.spec;
+  const totalMs = Math.min(limits.modelCallTimeMs ?? 600_000, input.timeLeftMs ?? Infinity);
+  return {
+    ...request,
+    timeouts: { ...place.provider.timeouts, totalMs },
+    cell: {
+      runId: input.cell.runId,
+      requestName: place.request.spec.name,
+      modelId: input.cell.modelId,
+      caseId: input.cell.caseId,
+      attempt: input.cell.attempt,
+      step: input.step,
+      purpose: 'agent',
+      requestNumber: admission.requestNumber,
+    },
+  };
+}
+
+/** Stores an answer before anybody is told of it; an answer that was paid is held until it is written. */
+async function keep(
+  dependencies: Dependencies,
+  { input, prepared, admission, signal }: Sending,
+  { answer, started }: { readonly answer: ModelAnswer; readonly started: number },
+): Promise<KeptAnswer> {
+  const latencyMs = dependencies.now() - started;
+  const message = redactMessage(dependencies, answer.message);
+  const costUsd = answer.reportedCostUsd ?? toCostUsd(answer.usage, prepared.place.model.price);
+  const completion = {
+    key: toCallKey(input),
+    requestNumber: admission.requestNumber,
+    message,
+    sequence: input.upToSequence + 1,
+    finishReason: answer.finishReason,
+    usage: answer.usage,
+    costUsd,
+    latencyMs,
+    notes: answer.notes,
+  };
+  const { answerDigest } = await untilWritten(() => completeCall(dependencies.db, completion), signal);
+  dependencies.blobs.remember(answerDigest, toJsonBlob(message).bytes);
+  return { message, digest: answerDigest, finishReason: answer.finishReason, usage: answer.usage, costUsd, latencyMs };
+}
+
+function redactMessage({ redact }: Dependencies, message: AssistantMessage): AssistantMessage {
+  const text = JSON.stringify(message);
+  const clean = redact(text);
+  return clean === text ? message : (JSON.parse(clean) as AssistantMessage);
+}
+
+/** A failed request: tried again after a booked delay, or final. */
+async function settleFailure(
+  dependencies: Dependencies,
+  sending: Sending,
+  { error, latencyMs }: { readonly error: ProviderError; readonly latencyMs: number },
+): Promise<Sent> {
+  const { input, prepared, admission, signal } = sending;
+  const { place, engineId } = prepared;
+  const classified = redactFailure(dependencies, error.classified);
+  const now = dependencies.now();
+  const timeIsUp = classified.class === 'time_out' && input.timeLeftMs !== null && latencyMs >= input.timeLeftMs;
+  const plan = timeIsUp
+    ? ({ kind: 'give_up' } as const)
+    : planRetry({
+        failure: classified,
+        failuresSoFar: admission.failuresSoFar,
+        retry: place.provider.retry,
+        random: dependencies.random(),
+        now,
+      });
+  const retryInMs = plan.kind === 'retry' ? plan.delayMs : plan.kind === 'pause_provider' ? plan.untilMs - now : null;
+  const settle = {
+    key: toCallKey(input),
+    requestNumber: admission.requestNumber,
+    class: classified.class,
+    message: classified.message,
+    retryInMs,
+    spend: toSpend(error, place.model.price),
+    latencyMs,
+  };
+  await untilWritten(() => failCall(dependencies.db, settle), signal);
+  if (plan.kind === 'pause_provider') {
+    await pauseEngine(dependencies.db, { engineId, pauseMs: plan.untilMs - now, reason: classified.message });
+  }
+  if (retryInMs !== null) throw comeBack(retryInMs, classified.message);
+  return { kind: 'ended', result: toEnded({ input, classified, latencyMs, timeIsUp, usage: error.usage, admission }) };
+}
+
+/** What a failed request has cost: an answer that was cut off or came too late may have been served. */
+function toSpend({ usage, classified }: ProviderError, price: Price | null): CallSpend {
+  if (usage !== null) return { kind: 'known', usage, costUsd: toCostUsd(usage, price) };
+  const cutOff = classified.class === 'time_out' || classified.class === 'connection' || classified.class === 'bad_answer';
+  return { kind: cutOff && classified.status !== null ? 'unknown' : classified.class === 'time_out' ? 'unknown' : 'none' };
+}
+
+const redactFailure = ({ redact }: Dependencies, failure: ClassifiedFailure): ClassifiedFailure => ({
+  ...failure,
+  message: redactPatterns(redact(failure.message)),
+});
+
+function toEnded(facts: {
+  readonly input: CallModelInput;
+  readonly classified: ClassifiedFailure;
+  readonly latencyMs: number;
+  readonly timeIsUp: boolean;
+  readonly usage: Usage | null;
+  readonly admission: Sending['admission'];
+}): CallModelResult {
+  const { input, classified, latencyMs, timeIsUp, usage, admission } = facts;
+  const tokens = usage === null ? null : totalTokens(usage);
+  const spent = { tokens, costUsd: null, measuredMs: Math.round(latencyMs) };
+  if (timeIsUp) {
+    const limit = { kind: 'time', limit: input.timeLeftMs, measured: Math.round(latencyMs) } as const;
+    return { kind: 'ended', end: { kind: 'ended', limit }, spent };
+  }
+  const spentBefore = input.step > 1 || (tokens ?? 0) > 0;
+  return {
+    kind: 'ended',
+    end: toAgentEnd({ classified, spentBefore, requests: admission.requestNumber }),
+    spent,
+  };
+}

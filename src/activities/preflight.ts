@@ -1,0 +1,63 @@
+import type { SkippedModel } from '../domain/plan.ts';
+import type { ModelSpec, ProviderSpec, RunSpec } from '../domain/run.ts';
+import { checkParams } from '../providers/lookup.ts';
+import type { Dependencies } from './dependencies.ts';
+import { fatal } from './failure.ts';
+
+const HEALTH_TIMEOUT_MS = 6_000;
+
+/**
+ * What can be found out before anything is spent (SPEC 4): throws `InvalidRun` with every problem, and
+ * returns the models to skip, each with its reason.
+ */
+export async function preflight(dependencies: Dependencies, spec: RunSpec): Promise<readonly SkippedModel[]> {
+  const used = spec.models.filter((model) => spec.requests.some((request) => request.modelIds.includes(model.id)));
+  const problems = used.flatMap((model) => {
+    const provider = providerOf(spec, model);
+    return checkParams(provider.kind, model.params, model.model).map((problem) => `model "${model.id}": ${problem}`);
+  });
+  if (problems.length > 0) throw fatal('InvalidRun', problems.join('\n'));
+  const reasons = await findReasons(dependencies, spec, used);
+  const skipped = used.flatMap((model) => {
+    const reason = reasons.get(model.providerId) ?? null;
+    return reason === null ? [] : [{ modelId: model.id, reason }];
+  });
+  if (used.length > 0 && skipped.length === used.length) {
+    const lines = skipped.map((one) => `  ${one.modelId}: ${one.reason}`);
+    throw fatal('InvalidRun', ['no model can be run:', ...lines].join('\n'));
+  }
+  return skipped;
+}
+
+/** One look at each provider that is used: is its key there, does it answer. */
+async function findReasons(
+  dependencies: Dependencies,
+  spec: RunSpec,
+  used: readonly ModelSpec[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const providers = spec.providers.filter((provider) => used.some((model) => model.providerId === provider.id));
+  const entries = providers.map(
+    async (provider) => [provider.id, await findReason(dependencies, provider)] as const,
+  );
+  return new Map(await Promise.all(entries));
+}
+
+async function findReason(
+  { readKey, providerFor }: Dependencies,
+  provider: ProviderSpec,
+): Promise<string | null> {
+  if (provider.apiKeyEnv !== null && readKey(provider.apiKeyEnv) === null) {
+    return `the variable ${provider.apiKeyEnv} is not set where the worker runs; export it, then \`assay down\` and run again`;
+  }
+  try {
+    return await providerFor(provider).checkHealth(AbortSignal.timeout(HEALTH_TIMEOUT_MS));
+  } catch (error) {
+    return `the health check failed: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+export function providerOf(spec: RunSpec, model: ModelSpec): ProviderSpec {
+  const provider = spec.providers.find((one) => one.id === model.providerId);
+  if (provider === undefined) throw fatal('InvalidRun', `model "${model.id}" names no known provider`);
+  return provider;
+}

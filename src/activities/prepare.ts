@@ -1,0 +1,102 @@
+import { activityInfo } from '@temporalio/activity';
+import type { ReadRun } from './read-document.ts';
+import { estimateRun } from '../domain/estimate.ts';
+import { orderTasks } from '../domain/order-tasks.ts';
+import type { RunPlan } from '../domain/plan.ts';
+import type { PreparedRun, RunInput } from '../domain/workflow-brief.ts';
+import { toEngineId } from '../providers/lookup.ts';
+import { loadOutcomeCounts } from '../store/outcome-counts.ts';
+import { loadPlan, planGeneration } from '../store/plans.ts';
+import { savePreparedRun } from '../store/prepared-run.ts';
+import { finishRun, insertRun, loadRun, setRunState, type RunRow } from '../store/runs.ts';
+import type { Dependencies } from './dependencies.ts';
+import { fatal } from './failure.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { preflight } from './preflight.ts';
+import { readDocument } from './read-document.ts';
+import { toBrief } from './run-brief.ts';
+import { toRequestPlans } from './request-plans.ts';
+import { workflowIdOf } from './workflow-id.ts';
+
+export type PrepareInput = RunInput & { readonly runId: string };
+
+/** Activity `prepare`: from a document to a recorded plan, or back to a run that is there already. */
+export const createPreparing = (dependencies: Dependencies) => ({
+  prepare: (input: PrepareInput): Promise<PreparedRun> => withHeartbeat(() => prepare(dependencies, input)),
+});
+
+async function prepare(dependencies: Dependencies, input: PrepareInput): Promise<PreparedRun> {
+  const { db } = dependencies;
+  const run = await loadRun(db, input.runId);
+  if (run === null && input.resume !== undefined) {
+    throw fatal('UnknownRun', `there is no run "${input.runId}" to resume in this database`);
+  }
+  if (run !== null && input.resume !== undefined) return await reopen(dependencies, run, input);
+  if (run !== null && run.finishedAt !== null) return await over(dependencies, run);
+  if (run === null || run.planDigest === null) await plan(dependencies, input);
+  await setRunState(db, { runId: input.runId, state: 'running' });
+  return await ready(dependencies, input.runId);
+}
+
+/** The run has ended before: whoever starts it again gets its result. */
+async function over({ db }: Dependencies, run: RunRow): Promise<PreparedRun> {
+  const end = await finishRun(db, run);
+  const reason = run.reason === null ? null : ({ code: run.state, phase: 'run', message: run.reason } as const);
+  const outcomes = await loadOutcomeCounts(db, run.runId);
+  return { kind: 'over', result: { runId: run.runId, ...end, reason, outcomes, missing: [] } };
+}
+
+async function ready(dependencies: Dependencies, runId: string): Promise<PreparedRun> {
+  const run = await loadRun(dependencies.db, runId);
+  if (run === null) throw fatal('UnknownRun', `there is no run "${runId}" in this database`);
+  return await toBrief(dependencies, run, await loadPlan(dependencies.db, runId));
+}
+
+/** Opens the next generation with exactly the asked cells; a redelivery finds it open. */
+async function reopen(dependencies: Dependencies, run: RunRow, input: PrepareInput): Promise<PreparedRun> {
+  const { resume, runId } = input;
+  if (resume === undefined) throw new Error('nothing to resume was given');
+  if (run.planDigest === null) {
+    throw fatal('InvalidRun', `run "${runId}" never got past its preparation; start it again under a new id`);
+  }
+  const { outcomes, ...budgets } = resume;
+  const token = activityInfo().workflowExecution?.runId ?? workflowIdOf();
+  const opened = await planGeneration(dependencies.db, { runId, token, outcomes, budgets });
+  if (opened.cells === 0) return await over(dependencies, run);
+  await setRunState(dependencies.db, { runId, state: 'running' });
+  return await ready(dependencies, runId);
+}
+
+async function plan(dependencies: Dependencies, input: PrepareInput): Promise<void> {
+  const { db } = dependencies;
+  const { runId } = input;
+  const loaded = await readDocument(dependencies, input);
+  const { spec } = loaded;
+  const documentDigest = input.documentDigest ?? null;
+  await insertRun(db, { runId, name: spec.name, documentDigest, workflowId: workflowIdOf() });
+  const skippedModels = await preflight(dependencies, spec);
+  const { models: _, ...estimate } = estimateRun(spec, loaded.suites);
+  checkConfirmed(input, spec.budgets.confirmAboveUsd, estimate.costUsd);
+  const requests = toRequestPlans(loaded);
+  const runPlan: RunPlan = { format: 1, runId, spec, requests, skippedModels, estimate };
+  await savePreparedRun(db, {
+    plan: runPlan,
+    suites: loaded.suites,
+    tasks: orderTasks(requests.map((request) => ({ spec: request.spec, caseIds: caseIdsOf(loaded, request.spec.suiteKey) }))),
+    engines: spec.providers.map((provider) => ({ ...provider, engineId: toEngineId(provider) })),
+  });
+}
+
+const caseIdsOf = (loaded: ReadRun, suiteKey: string): readonly string[] =>
+  loaded.suites.get(suiteKey)?.cases.map((one) => one.testCase.id) ?? [];
+
+/** Spending above the amount that the run file names needs a person's word. */
+function checkConfirmed(input: PrepareInput, above: number | null, costUsd: number | null): void {
+  if (above === null || input.approved === true) return;
+  if (costUsd !== null && costUsd <= above) return;
+  const estimate = costUsd === null ? 'cannot be estimated (a model has no price)' : `is estimated at ${costUsd.toFixed(2)} USD`;
+  throw fatal(
+    'InvalidRun',
+    `the run ${estimate}, budgets.confirmAboveUsd is ${above}; start it again with --yes (input \`approved: true\`) to confirm`,
+  );
+}

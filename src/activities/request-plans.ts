@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import type { ReadRun } from './read-document.ts';
+import type { RequestPlan } from '../domain/plan.ts';
+import type { Suite } from '../domain/suite.ts';
+import { isSessionScorer } from './run-brief.ts';
+
+/** What is recorded of each request: its settings, its suite by digest, and where its tasks may live. */
+export const toRequestPlans = (loaded: ReadRun): readonly RequestPlan[] =>
+  loaded.spec.requests.map((spec, index): RequestPlan => {
+    const suite = loaded.suites.get(spec.suiteKey);
+    if (suite === undefined) throw new Error(`the document holds no suite "${spec.suiteKey}"`);
+    const sessionScorers = hasSessionScorer(suite);
+    return {
+      index,
+      spec,
+      suiteName: suite.name,
+      suiteVersion: suite.version,
+      suiteDigest: digestSuite(suite),
+      caseCount: suite.cases.length,
+      scorers: suite.scorers,
+      sessionScorers,
+      light: spec.harness.kind === 'direct' && spec.environment.kind === 'none' && !sessionScorers,
+      failure: null,
+    };
+  });
+
+const hasSessionScorer = (suite: Suite): boolean =>
+  [suite.scorers, ...suite.cases.map((one) => one.testCase.scorers ?? [])].flat().some((spec) => isSessionScorer(spec.kind));
+
+/** Case by case, so that a large suite is never held as one text. */
+function digestSuite(suite: Suite): string {
+  const hash = createHash('sha256').update(JSON.stringify([suite.name, suite.version, suite.scorers]));
+  for (const one of suite.cases) hash.update('\n').update(JSON.stringify(one));
+  return hash.digest('hex');
+}

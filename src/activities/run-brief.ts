@@ -1,0 +1,59 @@
+import type { RunPlan } from '../domain/plan.ts';
+import { formatTally } from '../domain/tally.ts';
+import type { PreparedRun, RequestBrief } from '../domain/workflow-brief.ts';
+import { toEngineId } from '../providers/lookup.ts';
+import { findScorer } from '../scorers/lookup.ts';
+import { countOpenCells, loadOutcomeCounts } from '../store/outcome-counts.ts';
+import type { RunRow } from '../store/runs.ts';
+import type { Dependencies } from './dependencies.ts';
+import { providerOf } from './preflight.ts';
+
+/** Task queue of an engine; workers open it while a run needs it. */
+export const toModelQueue = (engineId: string): string => `assay-model-${engineId}`;
+
+/** What the workflows of a prepared run work from. */
+export async function toBrief(dependencies: Dependencies, run: RunRow, plan: RunPlan): Promise<PreparedRun> {
+  const { db, now } = dependencies;
+  const { spec } = plan;
+  const open = await countOpenCells(db, run);
+  const requests = plan.requests.map((request): RequestBrief => ({
+    index: request.index,
+    name: request.spec.name,
+    light: request.light,
+    attempts: open.get(request.index) ?? 0,
+    harness: request.spec.harness,
+    environmentKind: request.spec.environment.kind,
+    sessionScorers: request.sessionScorers,
+    strategy: request.spec.attempts.strategy,
+    k: request.spec.attempts.k,
+    limits: request.spec.limits,
+    retries: request.spec.retries,
+  }));
+  const { timeoutMs } = spec.execution;
+  const startMs = run.generation === 1 && run.startedAt !== null ? Date.parse(run.startedAt) : now();
+  return {
+    kind: 'ready',
+    run: {
+      runId: run.runId,
+      generation: run.generation,
+      execution: spec.execution,
+      modelQueues: Object.fromEntries(
+        spec.models.map((model) => [model.id, toModelQueue(toEngineId(providerOf(spec, model)))]),
+      ),
+      deadlineAtMs: timeoutMs === null ? null : startMs + timeoutMs,
+      searchAttributes: await dependencies.hasSearchAttributes(),
+    },
+    requests,
+    plannedCells: [...open.values()].reduce((sum, cells) => sum + cells, 0),
+    summary: await summarize(dependencies, plan),
+  };
+}
+
+async function summarize({ db }: Dependencies, plan: RunPlan): Promise<string> {
+  const before = formatTally(await loadOutcomeCounts(db, plan.runId));
+  const { models, requests } = plan.spec;
+  const matrix = `${requests.length} requests x ${models.length} models`;
+  return before === 'nothing yet' ? matrix : `${matrix} · recorded before: ${before}`;
+}
+
+export const isSessionScorer = (kind: string): boolean => findScorer(kind).place === 'session';

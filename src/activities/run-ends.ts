@@ -1,0 +1,121 @@
+import type { Reason, TerminalState } from '../domain/outcome.ts';
+import type { TaskRef } from '../domain/plan.ts';
+import type { RunResult } from '../domain/workflow-brief.ts';
+import { settleUnrecorded } from '../store/attempts.ts';
+import { loadOutcomeCounts } from '../store/outcome-counts.ts';
+import { listTaskRefs } from '../store/plans.ts';
+import { loadStoppedModels } from '../store/reservations.ts';
+import { finishRun, freezeRun, loadRun, type MissingCell, type RunRow } from '../store/runs.ts';
+import type { Dependencies } from './dependencies.ts';
+import { fatal } from './failure.ts';
+
+export type TaskPage = { readonly tasks: readonly TaskRef[]; readonly more: boolean };
+
+type Freeze = { readonly state: TerminalState; readonly reason: Reason };
+
+const MAX_PAGE_BYTES = 48 * 1024;
+
+/** What a run asks of the store between its preparation and its end. All idempotent. */
+export const createRunEnds = (dependencies: Dependencies) => ({
+  /** The next tasks in scheduler order, as many as fit into one small payload. */
+  async listTasks(page: {
+    readonly runId: string;
+    readonly generation: number;
+    readonly afterTask: number;
+    readonly limit: number;
+  }): Promise<TaskPage> {
+    const tasks = await listTaskRefs(dependencies.db, page);
+    const fitting = takeFitting(tasks);
+    return { tasks: fitting, more: fitting.length < tasks.length || tasks.length === page.limit };
+  },
+
+  async freezeRun({ runId, state, reason }: { readonly runId: string } & Freeze): Promise<void> {
+    await freezeRun(dependencies.db, { runId, state, reason: reason.message });
+  },
+
+  /** Gives every open cell of a stopped run its outcome, checks that the set is complete, ends the run. */
+  async settleRun(end: {
+    readonly runId: string;
+    readonly freeze: Freeze | null;
+    readonly faults: readonly string[];
+  }): Promise<RunResult> {
+    const { db } = dependencies;
+    const run = await loadRun(db, end.runId);
+    if (run === null) return neverRecorded(end);
+    const reason = await freeze(dependencies, { run, wanted: end.freeze });
+    if (reason !== null) await settleUnrecorded(db, { ...run, reason });
+    const result = await finishRun(db, run);
+    const outcomes = await loadOutcomeCounts(db, end.runId);
+    const missing = result.missing.map(formatMissing);
+    return {
+      runId: end.runId,
+      state: result.state,
+      reason: reason ?? explainMissing(missing, end.faults),
+      planned: result.planned,
+      recorded: result.recorded,
+      outcomes,
+      missing,
+    };
+  },
+});
+
+function takeFitting(tasks: readonly TaskRef[]): readonly TaskRef[] {
+  let bytes = 0;
+  const end = tasks.findIndex((task) => {
+    bytes += Buffer.byteLength(JSON.stringify(task));
+    return bytes > MAX_PAGE_BYTES;
+  });
+  return end <= 0 ? tasks.slice(0, end === 0 ? 1 : undefined) : tasks.slice(0, end);
+}
+
+/** What the run ends as, when that is not decided by what was recorded; the first decision counts. */
+async function freeze(
+  { db }: Dependencies,
+  { run, wanted }: { readonly run: RunRow; readonly wanted: Freeze | null },
+): Promise<Reason | null> {
+  const stopped = run.frozenState === null && wanted === null ? await loadStoppedModels(db, run.runId) : [];
+  const decided = wanted ?? (stopped.length > 0 ? toBudgetStop(stopped) : null);
+  if (run.frozenState === null && decided === null) return null;
+  if (run.frozenState === null && decided !== null) {
+    await freezeRun(db, { runId: run.runId, state: decided.state, reason: decided.reason.message });
+  }
+  const state = run.frozenState ?? decided?.state ?? 'failed';
+  const message = run.reason ?? decided?.reason.message ?? 'the run was stopped';
+  return { code: toCode(state), phase: 'run', message };
+}
+
+const toBudgetStop = (models: readonly string[]): Freeze => ({
+  state: 'stopped_budget',
+  reason: {
+    code: 'budget',
+    phase: 'run',
+    message: `budgets.maxModelUsd stopped ${models.join(', ')}; raise it and \`assay resume\``,
+  },
+});
+
+const toCode = (state: TerminalState): string => (state === 'stopped_budget' ? 'budget' : state);
+
+const explainMissing = (missing: readonly string[], faults: readonly string[]): Reason | null =>
+  missing.length === 0
+    ? null
+    : {
+        code: 'missing_cells',
+        phase: 'record',
+        message: ['cells have no result; `assay resume` runs them', ...faults].join('; ').slice(0, 2_000),
+      };
+
+const formatMissing = (cell: MissingCell): string => `${cell.modelId} · ${cell.caseId} · a${cell.attempt}`;
+
+/** A run that was refused before its row existed. */
+const neverRecorded = (end: { readonly runId: string; readonly freeze: Freeze | null }): RunResult => {
+  if (end.freeze === null) throw fatal('UnknownRun', `there is no run "${end.runId}" in this database`);
+  return {
+    runId: end.runId,
+    state: end.freeze.state,
+    reason: end.freeze.reason,
+    planned: 0,
+    recorded: 0,
+    outcomes: {},
+    missing: [],
+  };
+};

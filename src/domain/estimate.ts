@@ -1,0 +1,76 @@
+import type { Estimate } from './plan.ts';
+import type { ModelSpec, RequestSpec, RunSpec } from './run.ts';
+import type { Suite, TestCase } from './suite.ts';
+import { toCostUsd, UNKNOWN_USAGE } from './usage.ts';
+
+/** Output of a call whose model declares no cap. */
+const ASSUMED_OUTPUT_TOKENS = 512;
+/** Steps that an agent is assumed to take of those that it may. */
+const ASSUMED_AGENT_STEPS = 10;
+const BYTES_PER_TOKEN = 4;
+
+/** An estimate with its share of each model. */
+export type RunEstimate = Estimate & { readonly models: readonly ModelEstimate[] };
+export type ModelEstimate = {
+  readonly modelId: string;
+  readonly cells: number;
+  readonly modelCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number | null;
+};
+
+/**
+ * Tokens and cost of a run before anything is sent: a token for every four bytes of input, the declared
+ * cap (else 512 tokens) of output, ten steps for an agent. An agent reads its own transcript again at every
+ * step. Money is null when the price of a model is unknown.
+ */
+export function estimateRun(spec: RunSpec, suites: ReadonlyMap<string, Suite>): RunEstimate {
+  const models = spec.models.map((model) => estimateModel(model, spec, suites));
+  const used = models.filter((model) => model.cells > 0);
+  const sum = (pick: (model: ModelEstimate) => number): number => used.reduce((total, one) => total + pick(one), 0);
+  const unpricedModels = used.filter((model) => model.costUsd === null).map((model) => model.modelId);
+  return {
+    cells: sum((one) => one.cells),
+    modelCalls: sum((one) => one.modelCalls),
+    inputTokens: sum((one) => one.inputTokens),
+    outputTokens: sum((one) => one.outputTokens),
+    costUsd: unpricedModels.length > 0 ? null : sum((one) => one.costUsd ?? 0),
+    unpricedModels,
+    models,
+  };
+}
+
+function estimateModel(model: ModelSpec, spec: RunSpec, suites: ReadonlyMap<string, Suite>): ModelEstimate {
+  let [cells, modelCalls, inputTokens, outputTokens] = [0, 0, 0, 0];
+  const perCall = outputCap(model) ?? ASSUMED_OUTPUT_TOKENS;
+  for (const request of spec.requests.filter((one) => one.modelIds.includes(model.id))) {
+    const steps = assumedSteps(request);
+    for (const { testCase } of suites.get(request.suiteKey)?.cases ?? []) {
+      const { k } = request.attempts;
+      const read = Math.ceil(inputBytes(testCase) / BYTES_PER_TOKEN);
+      cells += k;
+      modelCalls += k * steps;
+      inputTokens += k * (steps * read + (perCall * steps * (steps - 1)) / 2);
+      outputTokens += k * steps * perCall;
+    }
+  }
+  const costUsd = toCostUsd({ ...UNKNOWN_USAGE, inputTokens, outputTokens }, model.price);
+  return { modelId: model.id, cells, modelCalls, inputTokens, outputTokens, costUsd };
+}
+
+const assumedSteps = (request: RequestSpec): number =>
+  request.harness.kind === 'agent' ? Math.min(ASSUMED_AGENT_STEPS, request.harness.maxSteps) : 1;
+
+/** The cap on output that is sent with every call of a model, or null. */
+export const outputCap = (model: ModelSpec): number | null => {
+  const cap = model.params['maxOutputTokens'];
+  return typeof cap === 'number' ? cap : null;
+};
+
+/** Bytes of UTF-8 are at most three a UTF-16 unit; lengths suffice for an estimate. */
+function inputBytes(testCase: TestCase): number {
+  const { input, system, choices } = testCase;
+  const text = input.kind === 'text' ? input.text.length : input.messages.reduce((sum, m) => sum + m.text.length, 0);
+  return text + (system?.length ?? 0) + (choices?.reduce((sum, choice) => sum + choice.length, 0) ?? 0);
+}

@@ -1,0 +1,51 @@
+import { PACK_PLACES, type Pack } from './pack-tasks.ts';
+
+/**
+ * The run's window of places (running attempts, SPEC 6.1): how many a workflow gets when it starts, when
+ * it is worth starting one, and who gets places that are left over at the tail.
+ */
+
+/** A workflow that holds places. */
+export type Holder = {
+  readonly id: string;
+  /** Attempts that it carries. */
+  readonly attempts: number;
+  /** Places granted in all, given back ones included; never above `attempts`. */
+  readonly granted: number;
+  /** Places that it holds now. */
+  readonly held: number;
+  /** It has given nothing back yet, so it may still have attempts to start. */
+  readonly busy: boolean;
+};
+
+/** Places that a pack may use at once, were all of them free. */
+export function wantedPlaces(pack: Pack, strategy: 'avg' | 'pass'): number {
+  const parallel = strategy === 'pass' ? pack.tasks.length : pack.attempts;
+  return Math.min(PACK_PLACES, parallel);
+}
+
+/**
+ * Places to start a pack with, or 0 to wait. A pack does not start on crumbs while others hold places:
+ * it would run through its tasks nearly one by one.
+ */
+export function placesToStart(want: number, free: number, taskConcurrency: number): number {
+  const crumbs = Math.min(8, Math.ceil(taskConcurrency / 8), want);
+  return free >= crumbs ? Math.min(want, free) : 0;
+}
+
+/** Spreads free places over open workflows that could still use some, first come first served. */
+export function grantLeftOver(
+  holders: readonly Holder[],
+  free: number,
+): readonly { readonly id: string; readonly places: number }[] {
+  const grants: { id: string; places: number }[] = [];
+  for (const holder of holders) {
+    if (free <= 0) break;
+    if (!holder.busy) continue;
+    const places = Math.min(free, holder.attempts - holder.granted, PACK_PLACES - holder.held);
+    if (places <= 0) continue;
+    grants.push({ id: holder.id, places });
+    free -= places;
+  }
+  return grants;
+}

@@ -1,0 +1,135 @@
+import type { Cell } from './ids.ts';
+import type { AgentEnd, OutcomeKind, TerminalState } from './outcome.ts';
+import type { FinishReason, ToolStatus } from './transcript.ts';
+
+/**
+ * What workflows and activities say to each other about one attempt: references, usage and short
+ * previews; never a text of unknown size.
+ */
+
+/** An open session as workflows carry it. */
+export type SessionRef = {
+  readonly sessionId: string;
+  readonly kind: string;
+  readonly hostId: string;
+  readonly root: string;
+};
+
+export type CallModelInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly step: number;
+  /** Transcript rows up to this sequence are what the model reads; 0 = the start messages. */
+  readonly upToSequence: number;
+  /** What is left of the attempt's measured time; null = no limit. */
+  readonly timeLeftMs: number | null;
+};
+
+/** A tool call of an answer, without its arguments: those are read from the transcript. */
+export type ToolCallRef = { readonly name: string; readonly preview: string };
+
+export type Spent = {
+  /** Input and output tokens; null = the provider does not say. */
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+  /** Measured time of the step, without waits for slots or delays. */
+  readonly measuredMs: number;
+};
+
+export type CallModelResult =
+  | {
+      readonly kind: 'answered';
+      readonly answerDigest: string;
+      readonly finishReason: FinishReason;
+      readonly outputTokens: number | null;
+      /** The cap on output that was sent; null = none. */
+      readonly outputLimit: number | null;
+      readonly toolCalls: readonly ToolCallRef[];
+      readonly preview: string;
+      /** Sequence of the answer in the transcript. */
+      readonly sequence: number;
+      readonly spent: Spent;
+    }
+  | { readonly kind: 'ended'; readonly end: AgentEnd; readonly spent: Spent }
+  /** The store granted no call: the run or the model has been stopped. */
+  | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly code: string };
+
+export type OpenSessionInput = { readonly cell: Cell; readonly tryNumber: number; readonly sessionId: string };
+
+export type OpenSessionResult =
+  | { readonly kind: 'opened'; readonly session: SessionRef }
+  | { readonly kind: 'failed'; readonly end: AgentEnd };
+
+export type RunToolInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly step: number;
+  /** Position in its answer, from 1. */
+  readonly call: number;
+  /** The answer that asked for it. */
+  readonly answerDigest: string;
+  /** Sequence that the observation gets. */
+  readonly sequence: number;
+  readonly session: SessionRef;
+  readonly timeLeftMs: number | null;
+};
+
+export type RunToolResult =
+  | { readonly kind: 'observed'; readonly status: ToolStatus; readonly preview: string; readonly measuredMs: number }
+  | { readonly kind: 'refused'; readonly end: AgentEnd };
+
+export type EvaluateInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly session: SessionRef;
+  readonly answerDigest: string | null;
+};
+
+export type EvaluateResult = {
+  /** Blob of the session scorers' scores (`Score[]` as JSON). */
+  readonly scoresDigest: string;
+};
+
+export type CloseSessionInput = { readonly session: SessionRef };
+
+export type RecordTryInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly end: AgentEnd;
+  readonly pattern: string | null;
+  readonly delayMs: number;
+};
+
+export type RecordInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly end: AgentEnd;
+  readonly answerDigest: string | null;
+  /** Scores given in a session, as a blob; null when no session scorer ran. */
+  readonly sessionScoresDigest: string | null;
+};
+
+export type RecordResult = {
+  readonly outcome: OutcomeKind;
+  readonly pass: boolean;
+  /** Terminal state that the run was frozen in, by this row (fail-fast) or before. */
+  readonly frozen: TerminalState | null;
+};
+
+/** What one attempt tells its task. */
+export type AttemptResult = {
+  /** Null = nothing was recorded: it was stopped or cut off; the run settles the cell at its end. */
+  readonly outcome: OutcomeKind | null;
+  readonly pass: boolean;
+  readonly stopped: 'run' | 'model' | null;
+};
+
+/** Where an agent loop stands between two steps; plain state for continue-as-new. */
+export type AgentProgress = {
+  readonly step: number;
+  readonly sequence: number;
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+  readonly measuredMs: number;
+  readonly answerDigest: string | null;
+};

@@ -1,0 +1,108 @@
+import type { Json } from './json.ts';
+import type { OutcomeKind, Reason, RunState } from './outcome.ts';
+import type { Packable } from './pack-tasks.ts';
+import type { TaskRef } from './plan.ts';
+import type { Execution, HarnessSpec } from './run.ts';
+import type { AttemptLimits } from './suite.ts';
+
+/** Input of workflow `run`. Give `documentDigest`, or `document` (at most 64 KiB), or `resume`. */
+export type RunInput = {
+  /** The same id attaches to that run. Without one the workflow's own id names it. */
+  readonly runId?: string;
+  /** SHA-256 of a document that Assay's client stored. */
+  readonly documentDigest?: string;
+  /** A run file as JSON; its paths are read by the worker, relative to `baseDir`. */
+  readonly document?: Json;
+  readonly baseDir?: string;
+  /** Continue a run that ended: these outcomes run again as a new generation. */
+  readonly resume?: ResumeRequest;
+  /** Spending above `budgets.confirmAboveUsd` has been confirmed. */
+  readonly approved?: boolean;
+};
+
+export type ResumeRequest = {
+  readonly outcomes: readonly OutcomeKind[];
+  readonly maxRunUsd?: number;
+  readonly maxModelUsd?: number;
+  readonly maxRunTokens?: number;
+};
+
+/** What workflows need to know of a request; everything else stays in the stored plan. */
+export type RequestBrief = Packable & {
+  readonly index: number;
+  readonly name: string;
+  readonly harness: HarnessSpec;
+  readonly environmentKind: string;
+  /** Whether a scorer of the suite grades inside a session. */
+  readonly sessionScorers: boolean;
+  readonly strategy: 'avg' | 'pass';
+  readonly k: number;
+  readonly limits: AttemptLimits;
+  readonly retries: { readonly max: number; readonly patterns: readonly string[] | null };
+};
+
+/** What workflows need to know of a run. */
+export type RunBrief = {
+  readonly runId: string;
+  readonly generation: number;
+  readonly execution: Execution;
+  /** Task queue of each model's engine. */
+  readonly modelQueues: { readonly [modelId: string]: string };
+  /** Absolute end of the run in milliseconds since 1970; null = no limit. */
+  readonly deadlineAtMs: number | null;
+  /** Whether the server knows Assay's search attributes. */
+  readonly searchAttributes: boolean;
+};
+
+export type PreparedRun =
+  | {
+      readonly kind: 'ready';
+      readonly run: RunBrief;
+      readonly requests: readonly RequestBrief[];
+      readonly plannedCells: number;
+      readonly summary: string;
+    }
+  | { readonly kind: 'over'; readonly result: RunResult };
+
+/** How a run ended, as its workflow returns it. */
+export type RunResult = {
+  readonly runId: string;
+  readonly state: RunState;
+  readonly reason: Reason | null;
+  readonly planned: number;
+  readonly recorded: number;
+  readonly outcomes: { readonly [K in OutcomeKind]?: number };
+  /** Up to 20 planned cells without a row. */
+  readonly missing: readonly string[];
+};
+
+/** Input of the workflow `task`: one heavy task or up to 25 light ones. */
+export type TaskInput = {
+  readonly run: RunBrief;
+  readonly request: RequestBrief;
+  readonly tasks: readonly TaskRef[];
+  readonly places: number;
+};
+
+/** Counts by outcome. */
+export type Tally = { readonly [K in OutcomeKind]?: number };
+
+/** What a task workflow has not reported by signal yet. */
+export type TaskResult = {
+  readonly tally: Tally;
+  readonly passed: number;
+  /** The run was found stopped: start nothing more. */
+  readonly stopped: boolean;
+  /** Messages of attempts that broke instead of ending, at most five. */
+  readonly faults: readonly string[];
+};
+
+/** Input of the workflow `attempt`, and of the plain function that a pack runs. */
+export type AttemptInput = {
+  readonly run: RunBrief;
+  readonly request: RequestBrief;
+  readonly task: number;
+  readonly modelId: string;
+  readonly caseId: string;
+  readonly attempt: number;
+};

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import type { NativeConnection } from '@temporalio/worker';
+import { BlobCache } from '../activities/blob-cache.ts';
+import type { Dependencies } from '../activities/dependencies.ts';
+import { RunReader } from '../activities/run-reader.ts';
+import { readKey } from '../config/environment-variables.ts';
+import type { ProviderSpec } from '../domain/run.ts';
+import type { Target } from '../domain/suite.ts';
+import { createEnvironments, findEnvironment, type Environments } from '../environments/lookup.ts';
+import { createProvider } from '../providers/lookup.ts';
+import type { ModelProvider, ModelRequest } from '../providers/provider.ts';
+import type { TransactionalDb } from '../store/pool.ts';
+import { KnownSecrets } from './known-secrets.ts';
+import { findSearchAttributes } from './search-attributes.ts';
+
+export type Built = { readonly dependencies: Dependencies; readonly environments: Environments };
+
+/** Builds the real things that activities work with. */
+export function buildDependencies(parts: {
+  readonly db: TransactionalDb;
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly dataDir: string;
+  readonly hostId: string;
+}): Built {
+  const { db, connection, namespace, dataDir, hostId } = parts;
+  const environments = createEnvironments({
+    host: { root: join(dataDir, 'sessions'), hostId, installationId: hostId },
+  });
+  const secrets = new KnownSecrets(readKey);
+  const runs = new RunReader(db);
+  const dependencies: Dependencies = {
+    db,
+    runs,
+    blobs: new BlobCache(db),
+    readKey: (name) => secrets.read(name),
+    providerFor: rememberProviders(secrets, (cell) => resolveTarget(runs, cell)),
+    environmentFor: (kind) => {
+      const environment = findEnvironment(environments, kind);
+      if (environment === null) throw new Error(`environment "${kind}" opens no session`);
+      return environment;
+    },
+    hostId,
+    redact: (text) => secrets.redact(text),
+    random: Math.random,
+    now: Date.now,
+    hasSearchAttributes: rememberAnswer(() => findSearchAttributes(connection, namespace)),
+  };
+  return { dependencies, environments };
+}
+
+type ResolveTarget = (cell: ModelRequest['cell']) => Promise<Target | null>;
+
+/** One adapter for each provider as declared: its connections are shared by all calls. */
+function rememberProviders(
+  secrets: KnownSecrets,
+  resolveTarget: ResolveTarget,
+): (provider: ProviderSpec) => ModelProvider {
+  const known = new Map<string, ModelProvider>();
+  return (provider) => {
+    const apiKey = provider.apiKeyEnv === null ? null : secrets.read(provider.apiKeyEnv);
+    const key = JSON.stringify([provider, apiKey === null]);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const created = createProvider(provider, { apiKey, resolveTarget });
+    known.set(key, created);
+    return created;
+  };
+}
+
+/** Scripted models that know the answers: the one place besides scorers where a target is read. */
+async function resolveTarget(runs: RunReader, cell: ModelRequest['cell']): Promise<Target | null> {
+  const plan = await runs.plan(cell.runId);
+  const requestIndex = plan.requests.findIndex((request) => request.spec.name === cell.requestName);
+  return await runs.target({ runId: cell.runId, requestIndex, caseId: cell.caseId });
+}
+
+function rememberAnswer<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | null = null;
+  return () => {
+    answer ??= ask().catch((error: unknown) => {
+      answer = null;
+      throw error;
+    });
+    return answer;
+  };
+}
+

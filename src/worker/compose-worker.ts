@@ -1,0 +1,98 @@
+import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { join } from 'node:path';
+import { createActivities } from '../activities/index.ts';
+import type { TransactionalDb } from '../store/pool.ts';
+import { WORKFLOW_QUEUE } from '../workflows/messages.ts';
+import { buildDependencies } from './build-dependencies.ts';
+import { EngineWorkers } from './engine-workers.ts';
+import { readHostId } from './host-id.ts';
+import { loadWorkflowBundle } from './workflow-bundle.ts';
+import { endLeftProcesses } from './reap-sessions.ts';
+
+export type WorkerParts = {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly db: TransactionalDb;
+  readonly dataDir: string;
+  readonly logger: Logger;
+  /** Tests: 0 replays every workflow task. */
+  readonly maxCachedWorkflows?: number;
+  /** Tests: other options for every Temporal worker. */
+  readonly options?: Partial<WorkerOptions>;
+};
+
+export type ComposedWorker = ReturnType<typeof assemble>;
+
+/** Calls in flight are given this long when the worker is told to end; then they are sent again elsewhere. */
+const SHUTDOWN_GRACE_MS = 45_000;
+
+/** Builds one worker process: workflows and store, sessions of this host, one worker for each engine. */
+export async function composeWorker(parts: WorkerParts) {
+  const hostId = readHostId(parts.dataDir);
+  const built = buildDependencies({ ...parts, hostId });
+  const activities = createActivities(built.dependencies);
+  const bundle = await loadWorkflowBundle(join(parts.dataDir, 'cache'));
+  await endLeftProcesses(built.environments.host, parts.logger);
+  const common = {
+    connection: parts.connection,
+    namespace: parts.namespace,
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    shutdownForceTime: SHUTDOWN_GRACE_MS + 10_000,
+    maxHeartbeatThrottleInterval: 5_000,
+    defaultHeartbeatThrottleInterval: 5_000,
+    ...parts.options,
+  };
+  const { openSession, evaluate, closeSession, runTool, callModel, ...rest } = activities;
+  const main = await Worker.create({
+    ...common,
+    taskQueue: WORKFLOW_QUEUE,
+    workflowBundle: bundle,
+    activities: rest,
+    maxConcurrentActivityTaskExecutions: 40,
+    maxConcurrentLocalActivityExecutions: 100,
+    maxCachedWorkflows: parts.maxCachedWorkflows ?? 1_000,
+    stickyQueueScheduleToStartTimeout: '2s',
+  });
+  const opener = await Worker.create({
+    ...common,
+    taskQueue: 'assay-env-host',
+    activities: { openSession },
+    maxConcurrentActivityTaskExecutions: 8,
+  });
+  const host = await Worker.create({
+    ...common,
+    taskQueue: `assay-host-${hostId}`,
+    activities: { runTool, evaluate, closeSession },
+    maxConcurrentActivityTaskExecutions: 200,
+  });
+  const engines = new EngineWorkers({ ...parts, activities: { callModel }, common });
+  return assemble({ workers: [main, opener, host], engines, hostId, ...built });
+}
+
+type Assembly = {
+  readonly workers: readonly Worker[];
+  readonly engines: EngineWorkers;
+  readonly hostId: string;
+} & ReturnType<typeof buildDependencies>;
+
+function assemble({ workers, engines, hostId, environments }: Assembly) {
+  let ended: Promise<unknown> = Promise.resolve();
+  return {
+    hostId,
+    environments,
+    engines,
+    /** Starts polling. `ended` settles when every worker has ended, and rejects when one broke. */
+    async start(): Promise<{ readonly ended: Promise<unknown> }> {
+      ended = Promise.all(workers.map((worker) => worker.run()));
+      ended.catch(() => undefined);
+      await engines.start();
+      return { ended };
+    },
+    /** Takes no more work, lets calls in flight end, and returns when all is quiet. */
+    async stop(): Promise<void> {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.allSettled([engines.stop(), ended]);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { Client, Connection } from '@temporalio/client';
+import { makeTelemetryFilterString, Runtime, type NativeConnection } from '@temporalio/worker';
+import { pino, type Logger } from 'pino';
+import { ensureStack } from '../local/stack.ts';
+import { watchUse } from '../local/watch-use.ts';
+import { markWorkerReady } from '../local/worker-part.ts';
+import { listenForRuns } from '../store/listen.ts';
+import { migrate } from '../store/migrate.ts';
+import { checkDatabase, createPool } from '../store/pool.ts';
+import { listRuns } from '../store/runs.ts';
+import { composeWorker, type ComposedWorker } from './compose-worker.ts';
+import { reapSessions } from './reap-sessions.ts';
+import { connectTemporal } from './temporal-connection.ts';
+import type { WorkerSettings } from './worker-settings.ts';
+
+const REAP_EVERY_MS = 60_000;
+const LOOK_AT_SERVICES_EVERY_MS = 3_000;
+
+type Running = {
+  readonly settings: WorkerSettings;
+  readonly worker: ComposedWorker;
+  readonly db: ReturnType<typeof createPool>;
+  readonly connection: NativeConnection;
+  readonly logger: Logger;
+  readonly ending: AbortController;
+};
+
+/**
+ * Runs a worker in this process until it is told to end (SIGTERM, SIGINT, the idle stop of its stack).
+ * Brings the database's schema up to date first. Rejects when a part of it breaks.
+ */
+export async function startWorker(settings: WorkerSettings): Promise<void> {
+  const logger = pino({ name: 'assay-worker', base: { pid: process.pid } });
+  Runtime.install({
+    shutdownSignals: [],
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'WARN' }) } },
+  });
+  const db = createPool(settings.databaseUrl, { maxConnections: 40 });
+  await checkDatabase(db, settings.databaseUrl);
+  await migrate(db);
+  const connection = await connectTemporal(settings);
+  const { namespace, dataDir } = settings;
+  const worker = await composeWorker({ connection, namespace, db, dataDir, logger });
+  const running = { settings, worker, db, connection, logger, ending: new AbortController() };
+  try {
+    await runUntilEnd(running);
+  } finally {
+    await worker.stop();
+    await connection.close();
+    await db.end();
+  }
+}
+
+async function runUntilEnd(running: Running): Promise<void> {
+  const { worker, settings, logger, ending } = running;
+  const { ended } = await worker.start();
+  const onSignal = (): void => ending.abort(new Error('told to end'));
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  const told = new Promise<void>((resolve) => ending.signal.addEventListener('abort', () => resolve(), { once: true }));
+  const watches = [keepListening(running), keepReaping(running)];
+  if (settings.stack) watches.push(keepServicesUp(running), stopWhenIdle(running));
+  if (settings.stack) markWorkerReady(settings.dataDir);
+  logger.info({ hostId: worker.hostId, ...withoutPassword(settings) }, 'the worker polls');
+  try {
+    await Promise.race([ended, told]);
+  } finally {
+    ending.abort(new Error('ending'));
+    await Promise.all(watches);
+    logger.info('the worker ends');
+  }
+}
+
+const withoutPassword = ({ temporalAddress, namespace, dataDir }: WorkerSettings) => ({
+  temporalAddress,
+  namespace,
+  dataDir,
+});
+
+/** Opens the queues of engines as soon as a run says that it is there. */
+async function keepListening({ settings, worker, ending }: Running): Promise<void> {
+  await repeat(ending.signal, LOOK_AT_SERVICES_EVERY_MS, async () => {
+    const lost = Promise.withResolvers<void>();
+    ending.signal.addEventListener('abort', () => lost.resolve(), { once: true });
+    const onChange = (): void => void worker.engines.look();
+    const stop = await listenForRuns(settings.databaseUrl, { onChange, onLost: () => lost.resolve() });
+    await lost.promise;
+    await stop();
+  });
+}
+
+/** Removes sessions whose owner has ended: at the start, then every minute. */
+async function keepReaping({ settings, worker, db, logger, ending }: Running): Promise<void> {
+  const connection = Connection.lazy({ address: settings.temporalAddress });
+  const client = new Client({ connection, namespace: settings.namespace });
+  const { hostId, environments } = worker;
+  await repeat(ending.signal, REAP_EVERY_MS, () =>
+    reapSessions({ client, db, host: environments.host, hostId, logger }),
+  );
+  await connection.close();
+}
+
+/** Postgres or Temporal of the local stack that died is started again on its port and data. */
+async function keepServicesUp({ settings, logger, ending }: Running): Promise<void> {
+  const { dataDir } = settings;
+  await repeat(ending.signal, LOOK_AT_SERVICES_EVERY_MS, async () => {
+    const note = (message: string): void => logger.warn(message);
+    const stack = await ensureStack({ dataDir, environment: process.env, workerCommand: null, note });
+    stack.leave();
+  });
+}
+
+async function stopWhenIdle({ settings, db, ending }: Running): Promise<void> {
+  const openRuns = async (): Promise<number> => (await listRuns(db, { openOnly: true, limit: 1 })).length;
+  const drain = async (): Promise<void> => ending.abort(new Error('nobody uses the stack'));
+  await watchUse({ dataDir: settings.dataDir, openRuns, drain, signal: ending.signal }).catch(() => undefined);
+  ending.abort(new Error('nobody uses the stack'));
+}
+
+/** Does a chore again and again until the signal; a chore that fails is tried again at its next time. */
+async function repeat(signal: AbortSignal, everyMs: number, chore: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    await chore().catch(() => undefined);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, everyMs);
+      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    });
+  }
+}

@@ -1,0 +1,10 @@
+/** Where a worker works; `cli/commands/worker.ts` reads it from the stack or the environment. */
+export type WorkerSettings = {
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly namespace: string;
+  /** Folder for local data: sessions of environments, the bundle, the host's id. */
+  readonly dataDir: string;
+  /** The worker belongs to the local stack: it watches whether anybody uses it, and revives its services. */
+  readonly stack: boolean;
+};

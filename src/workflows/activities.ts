@@ -1,0 +1,112 @@
+import * as workflow from '@temporalio/workflow';
+import type { CallModelInput, CallModelResult, RecordInput, RecordResult } from '../domain/step.ts';
+import type { Activities } from '../activities/index.ts';
+
+/** Failures of ours that no retry can cure; every group lists those that its activities can throw. */
+const NEVER_CURED = ['InvalidRun', 'UnknownRun', 'OutsidePlan', 'PayloadTooLarge', 'EnvironmentLost'];
+
+const storeRetry: workflow.ActivityOptions['retry'] = {
+  initialInterval: '500ms',
+  backoffCoefficient: 2,
+  maximumInterval: '10s',
+  nonRetryableErrorTypes: NEVER_CURED,
+};
+
+/** Reading, planning, settling: the store may be away for a while, so these go on until it is back. */
+export const planning = workflow.proxyActivities<Activities>({
+  startToCloseTimeout: '30m',
+  heartbeatTimeout: '30s',
+  retry: storeRetry,
+});
+
+/** Ends of runs: before other work, and shielded by the caller. */
+export const closing = workflow.proxyActivities<Activities>({
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '30s',
+  retry: storeRetry,
+  priority: { priorityKey: 1 },
+});
+
+/** A model call; its retries are counted in the store's row, so the server's are without limit. */
+export function callModel(input: CallModelInput, queue: string, maxCallMs: number): Promise<CallModelResult> {
+  const { cell, step } = input;
+  return workflow
+    .proxyActivities<Activities>({
+      taskQueue: queue,
+      startToCloseTimeout: maxCallMs + 60_000,
+      heartbeatTimeout: '10s',
+      retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: NEVER_CURED },
+      priority: { fairnessKey: cell.runId.slice(0, 64) },
+      summary: summarize(`${cell.modelId} · ${cell.caseId} · a${cell.attempt}${step > 1 ? ` · step ${step}` : ''}`),
+    })
+    .callModel(input);
+}
+
+/** Opening a session: slots of the queue are the free capacity of a host. */
+export const opening = workflow.proxyActivities<Activities>({
+  taskQueue: 'assay-env-host',
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '30s',
+  retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
+});
+
+/** Everything bound to an open session goes to the host that owns it. */
+export const onHost = (hostId: string, summary: string) =>
+  workflow.proxyActivities<Activities>({
+    taskQueue: `assay-host-${hostId}`,
+    startToCloseTimeout: '2h',
+    heartbeatTimeout: '30s',
+    retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
+    summary: summarize(summary),
+  });
+
+/** Closing: own short policy, so that a host that is gone cannot hold an attempt for ever. */
+export const cleanup = (hostId: string) =>
+  workflow.proxyActivities<Activities>({
+    taskQueue: `assay-host-${hostId}`,
+    startToCloseTimeout: '2m',
+    scheduleToCloseTimeout: '10m',
+    retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: NEVER_CURED },
+    priority: { priorityKey: 1 },
+    summary: 'close the session',
+  });
+
+const localRecord = workflow.proxyLocalActivities<Activities>({
+  startToCloseTimeout: '5s',
+  retry: { initialInterval: '200ms', maximumAttempts: 3, nonRetryableErrorTypes: NEVER_CURED },
+});
+
+const localPlanning = workflow.proxyLocalActivities<Activities>({
+  startToCloseTimeout: '5s',
+  retry: { initialInterval: '200ms', maximumAttempts: 3, nonRetryableErrorTypes: NEVER_CURED },
+});
+
+/** Grades what needs no session and records the attempt: local, and a normal activity when that fails. */
+export const gradeAndRecord = (input: RecordInput): Promise<RecordResult> =>
+  localFirst(
+    () => localRecord.gradeAndRecord(input),
+    () => planning.gradeAndRecord(input),
+  );
+
+export const listTasks: Activities['listTasks'] = (input) =>
+  localFirst(
+    () => localPlanning.listTasks(input),
+    () => planning.listTasks(input),
+  );
+
+async function localFirst<T>(local: () => Promise<T>, normal: () => Promise<T>): Promise<T> {
+  try {
+    return await local();
+  } catch (error) {
+    const cause = error instanceof workflow.ActivityFailure ? error.cause : undefined;
+    const final = cause instanceof workflow.ApplicationFailure && NEVER_CURED.includes(cause.type ?? '');
+    if (workflow.isCancellation(error) || final) throw error;
+    return await normal();
+  }
+}
+
+/** Summaries hold at most 400 bytes. */
+export const summarize = (text: string): string => {
+  const flat = text.toWellFormed().replaceAll(/\s+/g, ' ');
+  return flat.length > 100 ? `${flat.slice(0, 99)}…` : flat;
+};

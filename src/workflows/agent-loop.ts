@@ -1,0 +1,173 @@
+import * as workflow from '@temporalio/workflow';
+import { checkLimits } from '../domain/agent-limits.ts';
+import { formatAttemptKey } from '../domain/ids.ts';
+import type { AgentEnd } from '../domain/outcome.ts';
+import { toOutputLimit } from '../domain/output-limit.ts';
+import type { AgentProgress, CallModelResult, SessionRef } from '../domain/step.ts';
+import { addKnown } from '../domain/usage.ts';
+import { callModel, cleanup, closing, onHost, opening, summarize } from './activities.ts';
+import { modelCallMs, type AgentState, type TryEnd, type TryPlace } from './try.ts';
+
+const START: AgentProgress = {
+  step: 1,
+  sequence: 0,
+  tokens: null,
+  costUsd: null,
+  measuredMs: 0,
+  answerDigest: null,
+};
+
+type LoopEnd =
+  | { readonly kind: 'over'; readonly end: AgentEnd; readonly answerDigest: string | null }
+  | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly spent: boolean }
+  | { readonly kind: 'continue'; readonly progress: AgentProgress };
+
+/**
+ * One try in a session: open, run the loop, grade in the session's files, close. The session is closed in
+ * every end but one: when the workflow is about to continue as new, it stays open and travels in the state.
+ */
+export async function runAgent(place: TryPlace, resumed: AgentState | null): Promise<TryEnd> {
+  const sessionId = `${formatAttemptKey(place.cell)}/t${place.tryNumber}`;
+  let session = resumed?.session ?? null;
+  let mustClose = true;
+  try {
+    if (session === null) {
+      const opened = await opening.openSession({ cell: place.cell, tryNumber: place.tryNumber, sessionId });
+      if (opened.kind === 'failed') {
+        return { kind: 'over', end: opened.end, answerDigest: null, sessionScoresDigest: null };
+      }
+      session = opened.session;
+    }
+    const end = await runLoop(place, session, resumed?.progress ?? START);
+    if (end.kind === 'stopped') return end;
+    if (end.kind === 'continue') {
+      mustClose = false;
+      return { kind: 'continue', state: { session, progress: end.progress } };
+    }
+    const sessionScoresDigest = await evaluate(place, session, end);
+    mustClose = sessionScoresDigest === null;
+    return { ...end, sessionScoresDigest };
+  } finally {
+    if (mustClose) await workflow.CancellationScope.nonCancellable(() => close(place, sessionId, session));
+  }
+}
+
+/** Model call, tools, model call ... until a final answer or a limit. */
+async function runLoop(place: TryPlace, session: SessionRef, start: AgentProgress): Promise<LoopEnd> {
+  let progress = start;
+  for (;;) {
+    const limit = reachedLimit(place, progress);
+    if (limit !== null) return { kind: 'over', end: { kind: 'ended', limit }, answerDigest: progress.answerDigest };
+    if (workflow.workflowInfo().continueAsNewSuggested) return { kind: 'continue', progress };
+    const answer = await callModel(
+      {
+        cell: place.cell,
+        tryNumber: place.tryNumber,
+        step: progress.step,
+        upToSequence: progress.sequence,
+        timeLeftMs: timeLeft(place, progress),
+      },
+      place.input.run.modelQueues[place.input.modelId] ?? '',
+      modelCallMs(place.input),
+    );
+    if (answer.kind === 'stopped') return { kind: 'stopped', scope: answer.scope, spent: progress.step > 1 };
+    if (answer.kind === 'ended') return { kind: 'over', end: answer.end, answerDigest: progress.answerDigest };
+    progress = addAnswer(progress, answer);
+    if (answer.toolCalls.length === 0) {
+      return { kind: 'over', end: { kind: 'ended', limit: toOutputLimit(answer) }, answerDigest: answer.answerDigest };
+    }
+    const tools = await runTools({ place, session, progress, answer });
+    if (tools.kind === 'refused') return { kind: 'over', end: tools.end, answerDigest: progress.answerDigest };
+    progress = tools.progress;
+  }
+}
+
+type ToolTurn = {
+  readonly place: TryPlace;
+  readonly session: SessionRef;
+  readonly progress: AgentProgress;
+  readonly answer: Extract<CallModelResult, { kind: 'answered' }>;
+};
+
+/** The tool calls of one answer, in turn. Every call gets an observation, also past the time limit. */
+async function runTools(
+  turn: ToolTurn,
+): Promise<{ kind: 'refused'; end: AgentEnd } | { kind: 'observed'; progress: AgentProgress }> {
+  const { place, session, answer } = turn;
+  let { progress } = turn;
+  for (const [index, call] of answer.toolCalls.entries()) {
+    const sequence = progress.sequence + 1;
+    const result = await onHost(session.hostId, summarize(`${call.name} ${call.preview}`)).runTool({
+      cell: place.cell,
+      tryNumber: place.tryNumber,
+      step: progress.step,
+      call: index + 1,
+      answerDigest: answer.answerDigest,
+      sequence,
+      session,
+      timeLeftMs: timeLeft(place, progress),
+    });
+    if (result.kind === 'refused') return result;
+    progress = { ...progress, sequence, measuredMs: progress.measuredMs + result.measuredMs };
+  }
+  return { kind: 'observed', progress: { ...progress, step: progress.step + 1 } };
+}
+
+const addAnswer = (progress: AgentProgress, answer: ToolTurn['answer']): AgentProgress => ({
+  ...progress,
+  sequence: answer.sequence,
+  answerDigest: answer.answerDigest,
+  tokens: addKnown(progress.tokens, answer.spent.tokens),
+  costUsd: addKnown(progress.costUsd, answer.spent.costUsd),
+  measuredMs: progress.measuredMs + answer.spent.measuredMs,
+});
+
+const reachedLimit = ({ input }: TryPlace, progress: AgentProgress) =>
+  checkLimits({
+    limits: input.request.limits,
+    steps: progress.step - 1,
+    maxSteps: input.request.harness.kind === 'agent' ? input.request.harness.maxSteps : 1,
+    tokens: progress.tokens,
+    costUsd: progress.costUsd,
+    measuredMs: progress.measuredMs,
+  });
+
+const timeLeft = ({ input }: TryPlace, progress: AgentProgress): number | null => {
+  const { attemptTimeMs } = input.request.limits;
+  return attemptTimeMs === null ? null : Math.max(0, attemptTimeMs - progress.measuredMs);
+};
+
+/**
+ * Grades in a copy of the agent's files and closes the session; null = nothing was graded there.
+ * A grader that cannot run leaves the attempt unscored: the agent's work is not thrown away.
+ */
+async function evaluate(
+  place: TryPlace,
+  session: SessionRef,
+  over: LoopEnd & { kind: 'over' },
+): Promise<string | null> {
+  if (!place.input.request.sessionScorers || over.end.kind === 'failed') return null;
+  try {
+    const graded = await onHost(session.hostId, 'grade in the session').evaluate({
+      cell: place.cell,
+      tryNumber: place.tryNumber,
+      session,
+      answerDigest: over.answerDigest,
+    });
+    return graded.scoresDigest;
+  } catch (error) {
+    if (workflow.isCancellation(error)) throw error;
+    workflow.log.warn('grading in the session failed', { error: String(error) });
+    return null;
+  }
+}
+
+/** A failed close is a warning: the reaper removes what is left. */
+async function close(place: TryPlace, sessionId: string, session: SessionRef | null): Promise<void> {
+  try {
+    const found = session ?? (await closing.findSession({ runId: place.cell.runId, sessionId }));
+    if (found !== null) await cleanup(found.hostId).closeSession({ session: found });
+  } catch (error) {
+    workflow.log.warn('closing the session failed; the reaper will remove it', { sessionId, error: String(error) });
+  }
+}

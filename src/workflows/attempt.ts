@@ -1,0 +1,96 @@
+import * as workflow from '@temporalio/workflow';
+import { formatAttemptKey, type Cell } from '../domain/ids.ts';
+import { planTry } from '../domain/retry-scope.ts';
+import { drawFrom } from '../domain/stable-hash.ts';
+import type { AttemptResult } from '../domain/step.ts';
+import type { AttemptInput } from '../domain/workflow-brief.ts';
+import { gradeAndRecord, planning } from './activities.ts';
+import { runAgent } from './agent-loop.ts';
+import { runDirect } from './direct.ts';
+import { toOutcomeAttribute } from './search-attributes.ts';
+import type { AgentState, TryEnd, TryPlace } from './try.ts';
+
+/** Where an attempt stands, as it continues as new. */
+export type AttemptState = { readonly tryNumber: number; readonly agent: AgentState | null };
+
+export type AttemptEnd =
+  | { readonly kind: 'done'; readonly result: AttemptResult }
+  | { readonly kind: 'continue'; readonly state: AttemptState };
+
+export const FIRST_TRY: AttemptState = { tryNumber: 1, agent: null };
+
+/**
+ * Workflow `attempt`, id `<task id>/a<index>`: one heavy attempt (any, with packing off). Owns the
+ * attempt's session through `runAgent`, which closes it in every end; continues as new at the server's
+ * suggestion with the session open; its task cancels it.
+ */
+export async function attempt(input: AttemptInput & { readonly state?: AttemptState }): Promise<AttemptResult> {
+  const end = await runAttempt(input, input.state ?? FIRST_TRY);
+  if (end.kind === 'continue') return await workflow.continueAsNew<typeof attempt>({ ...input, state: end.state });
+  const { outcome } = end.result;
+  if (outcome !== null && input.run.searchAttributes) workflow.upsertSearchAttributes(toOutcomeAttribute(outcome));
+  return end.result;
+}
+
+/**
+ * One attempt, from its first call to its recorded outcome, wherever it lives: inside a pack or in a
+ * child workflow of its own. Records nothing when the run was stopped: the run settles such cells.
+ * An infrastructure failure is tried again, as the request allows; waiting holds nothing.
+ */
+export async function runAttempt(input: AttemptInput, state: AttemptState): Promise<AttemptEnd> {
+  const cell = toCell(input);
+  let { tryNumber, agent } = state;
+  for (;;) {
+    const tried = await runTry({ input, cell, tryNumber }, agent);
+    if (tried.kind === 'continue') return { kind: 'continue', state: { tryNumber, agent: tried.state } };
+    if (tried.kind === 'stopped' && tried.scope === 'run') {
+      return { kind: 'done', result: { outcome: null, pass: false, stopped: 'run' } };
+    }
+    if (tried.kind === 'stopped') return { kind: 'done', result: await recordModelStop(cell, tryNumber, tried.spent) };
+    const next = planTry({
+      end: tried.end,
+      tryNumber,
+      retries: input.request.retries,
+      draw: drawFrom(`${formatAttemptKey(cell)}/t${tryNumber}`, input.run.execution.seed),
+    });
+    if (next.kind === 'final') return { kind: 'done', result: await record(cell, tryNumber, tried) };
+    await planning.recordTry({ cell, tryNumber, end: tried.end, pattern: next.pattern, delayMs: next.delayMs });
+    await workflow.sleep(next.delayMs, { summary: `before try ${tryNumber + 1}` });
+    tryNumber += 1;
+    agent = null;
+  }
+}
+
+const runTry = (place: TryPlace, agent: AgentState | null): Promise<TryEnd> => {
+  const { harness, environmentKind } = place.input.request;
+  return harness.kind === 'direct' && environmentKind === 'none' ? runDirect(place) : runAgent(place, agent);
+};
+
+async function record(
+  cell: Cell,
+  tryNumber: number,
+  tried: Extract<TryEnd, { kind: 'over' }>,
+): Promise<AttemptResult> {
+  const { kind: _, ...what } = tried;
+  const { outcome, pass, frozen } = await gradeAndRecord({ cell, tryNumber, ...what });
+  return { outcome, pass, stopped: frozen === null ? null : 'run' };
+}
+
+/** The cap of one model stops its cells alone; the run goes on, so they are recorded here. */
+async function recordModelStop(cell: Cell, tryNumber: number, spent: boolean): Promise<AttemptResult> {
+  const message = `budgets.maxModelUsd allows no further call of "${cell.modelId}"; raise it and \`assay resume\``;
+  const outcome = spent ? 'interrupted' : 'not_run';
+  const end = { kind: 'failed', outcome, reason: { code: 'budget', phase: 'run', message } } as const;
+  const kept = { kind: 'over', end, answerDigest: null, sessionScoresDigest: null } as const;
+  return { ...(await record(cell, spent ? tryNumber : 0, kept)), stopped: 'model' };
+}
+
+const toCell = (input: AttemptInput): Cell => ({
+  runId: input.run.runId,
+  task: input.task,
+  attempt: input.attempt,
+  generation: input.run.generation,
+  requestIndex: input.request.index,
+  modelId: input.modelId,
+  caseId: input.caseId,
+});

@@ -1,0 +1,25 @@
+import { callModel } from './activities.ts';
+import { toOutputLimit } from '../domain/output-limit.ts';
+import { modelCallMs, type TryEnd, type TryPlace } from './try.ts';
+
+/** The straight line of SPEC 6.1: one model call. Grading and recording follow in `runAttempt`. */
+export async function runDirect({ input, cell, tryNumber }: TryPlace): Promise<TryEnd> {
+  const answer = await callModel(
+    { cell, tryNumber, step: 1, upToSequence: 0, timeLeftMs: input.request.limits.attemptTimeMs },
+    input.run.modelQueues[input.modelId] ?? '',
+    modelCallMs(input),
+  );
+  switch (answer.kind) {
+    case 'answered':
+      return {
+        kind: 'over',
+        end: { kind: 'ended', limit: toOutputLimit(answer) },
+        answerDigest: answer.answerDigest,
+        sessionScoresDigest: null,
+      };
+    case 'ended':
+      return { kind: 'over', end: answer.end, answerDigest: null, sessionScoresDigest: null };
+    case 'stopped':
+      return { kind: 'stopped', scope: answer.scope, spent: false };
+  }
+}

@@ -1,0 +1,25 @@
+import type { Tally } from '../domain/workflow-brief.ts';
+
+/**
+ * Public names of Assay's workflows and messages, usable from any Temporal SDK. Inputs are one JSON object.
+ */
+export const WORKFLOW_QUEUE = 'assay';
+export const RUN_WORKFLOW = 'run';
+
+export type { ResumeRequest, RunInput } from '../domain/workflow-brief.ts';
+
+/** Signal from a task workflow to its run: places that it no longer needs. */
+export const PLACES_FREED = 'placesFreed';
+export type PlacesFreed = {
+  readonly workflowId: string;
+  readonly places: number;
+  /** What was recorded since the last report. */
+  readonly tally: Tally;
+  readonly passed: number;
+  /** The run was found stopped. */
+  readonly stopped: boolean;
+};
+
+/** Signal from a run to a task workflow: places that others left over. */
+export const PLACES_GRANTED = 'placesGranted';
+export type PlacesGranted = { readonly places: number };

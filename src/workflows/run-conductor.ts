@@ -1,0 +1,144 @@
+import * as workflow from '@temporalio/workflow';
+import type { Reason, TerminalState } from '../domain/outcome.ts';
+import { packTasks, type Pack } from '../domain/pack-tasks.ts';
+import type { PreparedRun, RequestBrief, RunResult } from '../domain/workflow-brief.ts';
+import { closing, listTasks } from './activities.ts';
+import type { PlacesFreed } from './messages.ts';
+import { formatProgress } from './progress.ts';
+import { RunWindow, type WindowTotals } from './run-window.ts';
+
+/** Starting stops at this many events: what is open ends, and the run continues as new. */
+const DRAIN_AT_EVENTS = 8_000;
+const TASKS_PER_PAGE = 250;
+
+/** Where a run stands as it continues as new: every task up to `afterTask` has been started and has ended. */
+export type Carried = {
+  readonly prepared: Extract<PreparedRun, { kind: 'ready' }>;
+  readonly afterTask: number;
+  readonly totals: WindowTotals;
+};
+
+type Halt = { readonly state: TerminalState; readonly reason: Reason };
+
+/** Conducts a prepared run: starts its tasks, stops it when it must stop, and settles it. */
+export class RunConductor {
+  private readonly prepared: Carried['prepared'];
+  private readonly scope = new workflow.CancellationScope();
+  private readonly window: RunWindow;
+  private readonly packs: Pack[] = [];
+  /** Last task that has been read, and last one that has been started. */
+  private readTask: number;
+  private startedTask: number;
+  private exhausted = false;
+  private halt: Halt | null = null;
+
+  constructor(carried: Carried) {
+    this.prepared = carried.prepared;
+    this.readTask = carried.afterTask;
+    this.startedTask = carried.afterTask;
+    this.window = new RunWindow(carried.prepared.run, carried.totals, this.scope);
+    this.window.onChange = () => this.showProgress();
+  }
+
+  freed(report: PlacesFreed): void {
+    this.window.freed(report);
+  }
+
+  /** Returns what to carry on with, or null when nothing is left to start. */
+  async conduct(root: workflow.CancellationScope): Promise<Carried | null> {
+    this.showProgress();
+    root.cancelRequested.catch(() => this.stop('cancelled', 'the run was cancelled; `assay resume` goes on from here'));
+    const deadline = new workflow.CancellationScope();
+    void deadline.run(() => this.watchDeadline());
+    await this.startTasks();
+    if (this.exhausted) this.window.startTail();
+    await this.drain();
+    deadline.cancel();
+    const { totals } = this.window;
+    return this.isHalted() || (this.exhausted && this.packs.length === 0)
+      ? null
+      : { prepared: this.prepared, afterTask: this.startedTask, totals };
+  }
+
+  /** Freezes the final state, settles every cell, and returns the run's result. */
+  async settle(): Promise<RunResult> {
+    const { runId } = this.prepared.run;
+    const open = this.window.openIds();
+    const faults = [...this.window.totals.faults, ...open.map((id) => `still being cleaned: ${id}`)];
+    return await closing.settleRun({ runId, freeze: this.halt, faults });
+  }
+
+  private async startTasks(): Promise<void> {
+    for (;;) {
+      const pack = await this.nextPack();
+      if (pack === undefined || this.isHalted()) return;
+      const request = this.requestOf(pack);
+      await workflow.condition(() => this.isHalted() || this.window.placesFor(pack, request) > 0);
+      if (this.isHalted()) return;
+      this.packs.shift();
+      this.startedTask = pack.tasks.at(-1)?.task ?? this.startedTask;
+      this.window.start(pack, request);
+      if (workflow.workflowInfo().historyLength >= DRAIN_AT_EVENTS) return;
+    }
+  }
+
+  /** A last pack that is not full waits for the next page, so that pages do not cut packs short. */
+  private async nextPack(): Promise<Pack | undefined> {
+    while (this.packs.length < 2 && !this.exhausted) {
+      const { runId, generation } = this.prepared.run;
+      const unfinished = this.packs.splice(0).flatMap((pack) => pack.tasks);
+      const page = await listTasks({ runId, generation, afterTask: this.readTask, limit: TASKS_PER_PAGE });
+      this.readTask = page.tasks.at(-1)?.task ?? this.readTask;
+      this.exhausted = !page.more;
+      this.packs.push(
+        ...packTasks([...unfinished, ...page.tasks], {
+          ...this.prepared.run.execution,
+          requests: this.prepared.requests,
+        }),
+      );
+    }
+    return this.packs[0];
+  }
+
+  private requestOf(pack: Pack): RequestBrief {
+    const request = this.prepared.requests[pack.requestIndex];
+    if (request === undefined) throw new Error(`no request ${pack.requestIndex} in the plan`);
+    return request;
+  }
+
+  private isHalted(): boolean {
+    return this.halt !== null || this.window.stopped;
+  }
+
+  private async watchDeadline(): Promise<void> {
+    const { deadlineAtMs } = this.prepared.run;
+    if (deadlineAtMs === null) return;
+    try {
+      await workflow.sleep(Math.max(1, deadlineAtMs - Date.now()), { summary: 'deadline of the run' });
+    } catch {
+      return;
+    }
+    await this.stop('timed_out', 'the run reached its time limit (execution.timeout); `assay resume` goes on from here');
+  }
+
+  /** The first stop counts: its state is frozen in the store before anything is cut off. */
+  private async stop(state: TerminalState, message: string): Promise<void> {
+    if (this.halt !== null) return;
+    this.halt = { state, reason: { code: state, phase: 'run', message } };
+    await closing.freezeRun({ runId: this.prepared.run.runId, ...this.halt });
+    this.scope.cancel();
+  }
+
+  /** Waits for the open tasks: for ever while the run goes on, for the grace period once it was stopped. */
+  private async drain(): Promise<void> {
+    await workflow.condition(() => this.window.openCount === 0 || this.halt !== null);
+    if (this.window.openCount === 0) return;
+    await workflow.condition(() => this.window.openCount === 0, this.prepared.run.execution.cleanupGraceMs);
+  }
+
+  private showProgress(): void {
+    const { run, plannedCells, summary } = this.prepared;
+    const { totals, openCount } = this.window;
+    workflow.setCurrentDetails(formatProgress({ run, plannedCells, summary, totals, openCount, halt: this.halt }));
+  }
+}

@@ -1,0 +1,153 @@
+import * as workflow from '@temporalio/workflow';
+import type { OutcomeKind } from '../domain/outcome.ts';
+import { addOutcome } from '../domain/tally.ts';
+import type { AttemptResult } from '../domain/step.ts';
+import type { AttemptInput, Tally, TaskInput, TaskResult } from '../domain/workflow-brief.ts';
+import { toAttemptWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts';
+import { toTaskAttributes } from './search-attributes.ts';
+import { FIRST_TRY, runAttempt, type attempt } from './attempt.ts';
+import { PLACES_FREED, PLACES_GRANTED, type PlacesFreed, type PlacesGranted } from './messages.ts';
+
+/** Attempts that run one after another: all of a task under `pass`, a single one under `avg`. */
+type Chain = readonly AttemptInput[];
+
+/**
+ * Workflow `task`: one heavy task, id `run/<run>/<request>/<model>/<case>`, or up to 25 light ones, id
+ * `run/<run>/<request>/tasks/<from>-<to>`. Runs at most as many attempts at once as it holds places, gives
+ * places back to its run by signal when it has nothing left to start, and takes more by signal. Owns
+ * nothing that needs cleaning up: sessions belong to attempts. Its run cancels it; attempts that are cut
+ * off stay unrecorded and are settled by the run. Short enough never to continue as new.
+ */
+export async function task(input: TaskInput): Promise<TaskResult> {
+  const pool = new Pool(input);
+  workflow.setHandler(workflow.defineSignal<[PlacesGranted]>(PLACES_GRANTED), ({ places }) => pool.grant(places));
+  try {
+    await pool.run();
+  } finally {
+    await workflow.CancellationScope.nonCancellable(() => pool.drain());
+  }
+  return pool.result();
+}
+
+/** The attempts of one task workflow under its places. */
+class Pool {
+  private readonly input: TaskInput;
+  private readonly chains: readonly Chain[];
+  private places: number;
+  private running = 0;
+  private unstarted: number;
+  private stopped = false;
+  private unreported: { places: number; tally: Tally; passed: number } = { places: 0, tally: {}, passed: 0 };
+  private readonly faults: string[] = [];
+
+  constructor(input: TaskInput) {
+    this.input = input;
+    this.chains = toChains(input);
+    this.places = input.places;
+    this.unstarted = this.chains.length;
+  }
+
+  grant(places: number): void {
+    this.places += places;
+    if (this.unstarted === 0) this.giveBack(places);
+  }
+
+  async run(): Promise<void> {
+    for (const chain of this.chains) {
+      await workflow.condition(() => this.stopped || this.running < this.places);
+      if (this.stopped) return;
+      this.running += 1;
+      this.unstarted -= 1;
+      void this.runChain(chain);
+    }
+    await workflow.condition(() => this.running === 0);
+  }
+
+  async drain(): Promise<void> {
+    await workflow.condition(() => this.running === 0);
+  }
+
+  result(): TaskResult {
+    const { tally, passed } = this.unreported;
+    return { tally, passed, stopped: this.stopped, faults: this.faults.slice(0, 5) };
+  }
+
+  /** Never rejects: what breaks an attempt leaves its cell unrecorded, and the run names it. */
+  private async runChain(chain: Chain): Promise<void> {
+    try {
+      for (const one of chain) {
+        const result = await startAttempt(one);
+        if (result.outcome !== null) this.count(result.outcome, result.pass);
+        if (result.stopped === 'run') this.stopped = true;
+        if (result.stopped !== null || (one.request.strategy === 'pass' && result.pass)) return;
+      }
+    } catch (error) {
+      if (!workflow.isCancellation(error)) this.faults.push(describe(chain, error));
+    } finally {
+      this.running -= 1;
+      if (this.unstarted === 0 || this.stopped) this.giveBack(1);
+    }
+  }
+
+  private count(outcome: OutcomeKind, pass: boolean): void {
+    this.unreported.tally = addOutcome(this.unreported.tally, outcome);
+    if (pass) this.unreported.passed += 1;
+  }
+
+  /** Reports in batches of a quarter of the places; what is left at the end goes with the result. */
+  private giveBack(places: number): void {
+    this.places -= places;
+    this.unreported.places += places;
+    const batch = Math.max(1, Math.floor(this.input.places / 4));
+    if (this.running === 0 || this.unreported.places < batch) return;
+    const { parent, workflowId } = workflow.workflowInfo();
+    if (parent === undefined) return;
+    const report: PlacesFreed = { workflowId, ...this.unreported, stopped: this.stopped };
+    this.unreported = { places: 0, tally: {}, passed: 0 };
+    void workflow
+      .getExternalWorkflowHandle(parent.workflowId)
+      .signal(PLACES_FREED, report)
+      .catch(() => undefined);
+  }
+}
+
+function toChains(input: TaskInput): readonly Chain[] {
+  const { run, request } = input;
+  const perTask = input.tasks.map((one): Chain =>
+    one.attempts.map((attempt) => ({
+      run,
+      request,
+      task: one.task,
+      modelId: one.modelId,
+      caseId: one.caseId,
+      attempt,
+    })),
+  );
+  return request.strategy === 'pass' ? perTask : perTask.flat().map((one) => [one]);
+}
+
+/** The same function in every place: inline for light attempts, else in a child workflow of its own. */
+async function startAttempt(input: AttemptInput): Promise<AttemptResult> {
+  if (input.request.light && input.run.execution.packing === 'auto') {
+    const end = await runAttempt(input, FIRST_TRY);
+    if (end.kind === 'done') return end.result;
+    throw workflow.ApplicationFailure.nonRetryable('a light attempt cannot continue as new', 'Bug');
+  }
+  const { run, request, modelId, caseId } = input;
+  const taskId = toTaskWorkflowId({ ...run, requestName: request.name, modelId, caseId });
+  const result = await workflow.executeChild<typeof attempt>('attempt', {
+    workflowId: toAttemptWorkflowId(taskId, input.attempt),
+    args: [input],
+    parentClosePolicy: 'REQUEST_CANCEL',
+    staticSummary: `attempt ${input.attempt} of ${request.k}`,
+    ...toTaskAttributes(run, request, [input]),
+  });
+  return result;
+}
+
+const describe = (chain: Chain, error: unknown): string => {
+  const cause = error instanceof workflow.TemporalFailure ? (error.cause ?? error) : error;
+  const first = chain[0];
+  return `${first?.modelId} · ${first?.caseId} · a${first?.attempt}: ${String(cause).slice(0, 300)}`;
+};
+

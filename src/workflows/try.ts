@@ -1,0 +1,32 @@
+import type { Cell } from '../domain/ids.ts';
+import type { AgentEnd } from '../domain/outcome.ts';
+import type { AgentProgress, SessionRef } from '../domain/step.ts';
+import type { AttemptInput } from '../domain/workflow-brief.ts';
+
+/** Which try of which attempt is run. */
+export type TryPlace = {
+  readonly input: AttemptInput;
+  readonly cell: Cell;
+  readonly tryNumber: number;
+};
+
+/** How the agent's part of a try ended, with what grading needs to know. */
+export type TryEnd =
+  | {
+      readonly kind: 'over';
+      readonly end: AgentEnd;
+      readonly answerDigest: string | null;
+      /** Scores given in the session, as a blob. */
+      readonly sessionScoresDigest: string | null;
+    }
+  /** The store granted no call; `spent` = calls of this try had been answered before. */
+  | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly spent: boolean }
+  | { readonly kind: 'continue'; readonly state: AgentState };
+
+/** An agent between two steps, its session open. */
+export type AgentState = { readonly session: SessionRef; readonly progress: AgentProgress };
+
+const DEFAULT_MODEL_CALL_MS = 600_000;
+
+export const modelCallMs = (input: AttemptInput): number =>
+  input.request.limits.modelCallTimeMs ?? DEFAULT_MODEL_CALL_MS;

@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
+import type pg from 'pg';
+import type { AssayConnection } from '../../src/client/connect.ts';
+import { startRun } from '../../src/client/start-run.ts';
+import { loadRun, type LoadedRun } from '../../src/config/load.ts';
+import type { Json } from '../../src/domain/json.ts';
+import type { RunResult } from '../../src/domain/workflow-brief.ts';
+import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
+import { toScorerCatalog } from '../../src/scorers/lookup.ts';
+import { listenForRuns } from '../../src/store/listen.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { createPool } from '../../src/store/pool.ts';
+import { TOOL_NAMES } from '../../src/tools/lookup.ts';
+import { composeWorker, type WorkerParts } from '../../src/worker/compose-worker.ts';
+import { connectTestTemporal, createTestDatabase, type TestTemporal } from './stack.ts';
+
+/** A worker of this process on a database and a namespace of its own, with a client beside it. */
+export type TestAssay = {
+  readonly db: pg.Pool;
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  readonly client: Client;
+  readonly temporal: TestTemporal;
+  readonly connection: AssayConnection;
+  /** Starts a run from a run file as JSON. */
+  readonly start: (document: Json, options?: { runId?: string; approved?: boolean }) => Promise<string>;
+  /** Starts a run and waits for its workflow; the result of a cancelled run is null. */
+  readonly run: (document: Json, options?: { runId?: string }) => Promise<RunResult>;
+  readonly result: (runId: string) => Promise<RunResult>;
+  readonly startWorker: () => Promise<{ readonly stop: () => Promise<void> }>;
+  readonly close: () => Promise<void>;
+};
+
+let quiet = false;
+/** Once a process: the SDK's log shows errors only. */
+function installQuietRuntime(): void {
+  if (!quiet) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  quiet = true;
+}
+
+export async function createTestAssay(
+  options: Pick<WorkerParts, 'maxCachedWorkflows' | 'options'> = {},
+): Promise<TestAssay> {
+  installQuietRuntime();
+  const { databaseUrl, drop } = await createTestDatabase();
+  const temporal = await connectTestTemporal();
+  const namespace = await createNamespace(temporal);
+  const db = createPool(databaseUrl, { maxConnections: 30 });
+  await migrate(db);
+  const dataDir = await mkdtemp(join(tmpdir(), 'assay-worker-'));
+  const client = new Client({ connection: temporal.connection, namespace });
+  const connection: AssayConnection = { db, temporal: async () => client, close: async () => undefined };
+  const logger = pino({ level: 'error' });
+  const compose = () =>
+    composeWorker({ connection: temporal.nativeConnection, namespace, db, dataDir, logger, ...options });
+  const workers: { stop: () => Promise<void> }[] = [];
+  const startWorker = async () => {
+    const worker = await compose();
+    await worker.start();
+    const stopListening = await listenForRuns(databaseUrl, {
+      onChange: () => void worker.engines.look(),
+      onLost: () => undefined,
+    });
+    workers.push({ stop: () => Promise.all([stopListening(), worker.stop()]).then(() => undefined) });
+    return worker;
+  };
+  await startWorker();
+  const start: TestAssay['start'] = async (document, { runId, approved = false } = {}) => {
+    const loaded = await load(document);
+    const started = await startRun(connection, { loaded, runId: runId ?? createTestRunId(), approved });
+    return started.runId;
+  };
+  const result = (runId: string): Promise<RunResult> =>
+    client.workflow.getHandle(toRunWorkflowId(runId)).result() as Promise<RunResult>;
+  return {
+    ...{ db, databaseUrl, dataDir, client, temporal, connection, start, result, startWorker },
+    run: async (document, more) => await result(await start(document, more)),
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await db.end();
+      await temporal.close();
+      await drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export const createTestRunId = (): string => `t-${randomBytes(4).toString('hex')}`;
+
+export const load = (document: Json, baseDir = process.cwd()): Promise<LoadedRun> =>
+  loadRun({
+    source: { kind: 'document', value: document, baseDir },
+    catalog: { scorers: toScorerCatalog(), tools: new Set(TOOL_NAMES) },
+  });
+
+/** Workers of several test files share one server: each has its own namespace. */
+async function createNamespace({ connection }: TestTemporal): Promise<string> {
+  const namespace = `test-${randomBytes(6).toString('hex')}`;
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  });
+  for (let look = 0; look < 200; look += 1) {
+    try {
+      await connection.workflowService.describeNamespace({ namespace });
+      await connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 });
+      return namespace;
+    } catch {
+      await sleep(100);
+    }
+  }
+  throw new Error(`namespace ${namespace} did not appear`);
+}
