@@ -4,7 +4,7 @@ import type { DoctorOptions } from './doctor.ts';
 import { withoutPassword } from './external-services.ts';
 import { ensureStack } from './stack.ts';
 import type { StackOptions } from './stack.ts';
-import { stopStack } from './stop-stack.ts';
+import { stackStatus, stopStack } from './stop-stack.ts';
 
 /** What a command prints and how it ends; `data` is the same for `--json`. */
 export type CommandResult<T> = {
@@ -37,8 +37,18 @@ export async function up(options: StackOptions): Promise<CommandResult<UpData>> 
   return { lines, exitCode: 0, data };
 }
 
+/** The stack's folder, and who is told what takes time. */
+export type DownOptions = Pick<StackOptions, 'dataDir' | 'note'>;
+
+/** The names of the parts that ran. */
+export type DownData = { readonly stopped: readonly string[] };
+
 /** `assay down`: stops the parts that run; the worker may finish its calls for up to a minute. */
-export async function down(dataDir: string): Promise<CommandResult<{ readonly stopped: readonly string[] }>> {
+export async function down({ dataDir, note }: DownOptions): Promise<CommandResult<DownData>> {
+  const { parts } = stackStatus(dataDir);
+  if (parts.some(({ name, process }) => name === 'worker' && process !== null)) {
+    note('Stopping; the worker ends its calls first (at most a minute) ...');
+  }
   const stopped = await stopStack(dataDir);
   const line = stopped.length > 0 ? `Stopped: ${stopped.join(', ')}.` : `Nothing runs in ${dataDir}.`;
   return { lines: [line], exitCode: 0, data: { stopped } };

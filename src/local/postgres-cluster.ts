@@ -51,20 +51,20 @@ export function readPassword(passwordFile: string): string {
 /**
  * Ends a Postgres that still runs on this folder although nobody knows it any more (its stack file was removed), and
  * removes the lock file of a dead one whose number now belongs to another process, which Postgres would respect.
+ * Only where the system says in which folder a process works (Linux); elsewhere Postgres itself decides.
  */
 export async function clearFormerServer(folder: string): Promise<void> {
   const lockFile = join(folder, 'postmaster.pid');
-  if (!existsSync(lockFile)) return;
+  if (process.platform !== 'linux' || !existsSync(lockFile)) return;
   const former = identifyProcess(Number.parseInt(readFileSync(lockFile, 'utf8'), 10));
-  if (former !== null && !runsIn(former, folder)) rmSync(lockFile, { force: true });
-  else await endProcess(former, { signal: 'SIGINT', graceMs: 20_000 });
+  if (former === null) return;
+  if (worksIn(former, folder)) await endProcess(former, { signal: 'SIGINT', graceMs: 20_000 });
+  else rmSync(lockFile, { force: true });
 }
 
-/** Whether the process works in the folder; true where the system does not tell, so that Postgres decides itself. */
-function runsIn(identity: ProcessIdentity, folder: string): boolean {
-  if (process.platform !== 'linux') return true;
+function worksIn({ pid }: ProcessIdentity, folder: string): boolean {
   try {
-    return readlinkSync(`/proc/${identity.pid}/cwd`) === folder;
+    return readlinkSync(`/proc/${pid}/cwd`) === folder;
   } catch {
     return false;
   }

@@ -9,13 +9,8 @@ import type { ProcessIdentity } from './process-identity.ts';
 import { StackError } from './stack-error.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 import type { BinarySearch } from './temporal-binary.ts';
-import {
-  dynamicConfig,
-  goSettings,
-  retentionDays,
-  searchAttributes,
-  sqlitePragmas,
-} from './temporal-settings.ts';
+import { localSettings, retentionDays, searchAttributes } from './temporal-settings.ts';
+import type { TemporalSettings } from './temporal-settings.ts';
 
 /** A running Temporal server of the local stack. */
 export type RunningTemporal = {
@@ -30,6 +25,8 @@ export type RunningTemporal = {
 export type TemporalOptions = BinarySearch & {
   readonly dataDir: string;
   readonly ports: { readonly port: number; readonly uiPort: number } | null;
+  /** Only for measurements of other settings. */
+  readonly settings?: TemporalSettings;
 };
 
 /** The namespace of the local server. */
@@ -74,11 +71,12 @@ type Start = {
 
 async function startOnce({ binary, dataDir, options, ports }: Start): Promise<RunningTemporal> {
   const temporalAddress = `127.0.0.1:${ports.port}`;
+  const settings = options.settings ?? localSettings;
   const part = await startPart({
     name: 'The Temporal server',
     command: binary,
-    args: serverArguments(dataDir, ports),
-    environment: serverEnvironment(options.environment),
+    args: serverArguments({ dataDir, ports, settings }),
+    environment: serverEnvironment(options.environment, settings),
     cwd: dataDir,
     logFile: join(dataDir, 'logs', 'temporal.log'),
   });
@@ -97,9 +95,11 @@ function processFile(dataDir: string): string {
   return join(dataDir, 'temporal', 'process.json');
 }
 
-function serverArguments(dataDir: string, { port, uiPort }: Start['ports']): string[] {
+type ServerArguments = Pick<Start, 'dataDir' | 'ports'> & { readonly settings: TemporalSettings };
+
+function serverArguments({ dataDir, ports: { port, uiPort }, settings }: ServerArguments): string[] {
   const attributes = Object.entries(searchAttributes).map(([name, type]) => `${name}=${type}`);
-  const config = Object.entries(dynamicConfig).map(([key, value]) => `${key}=${value}`);
+  const config = Object.entries(settings.dynamicConfig).map(([key, value]) => `${key}=${value}`);
   const flags = {
     '--ip': '127.0.0.1',
     '--port': String(port),
@@ -113,16 +113,19 @@ function serverArguments(dataDir: string, { port, uiPort }: Start['ports']): str
     'start-dev',
     '--ui-disable-news-fetch',
     ...Object.entries(flags).flat(),
-    ...sqlitePragmas.flatMap((pragma) => ['--sqlite-pragma', pragma]),
+    ...settings.sqlitePragmas.flatMap((pragma) => ['--sqlite-pragma', pragma]),
     ...config.flatMap((value) => ['--dynamic-config-value', value]),
     ...attributes.flatMap((attribute) => ['--search-attribute', attribute]),
   ];
 }
 
 /** The user's TEMPORAL_ variables are for clients; some would be read as flags of the server command. */
-function serverEnvironment(environment: BinarySearch['environment']): Record<string, string | undefined> {
+function serverEnvironment(
+  environment: BinarySearch['environment'],
+  { go }: TemporalSettings,
+): Record<string, string | undefined> {
   const own = Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_'));
-  return { ...Object.fromEntries(own), ...goSettings };
+  return { ...Object.fromEntries(own), ...go };
 }
 
 async function prepareNamespace(temporalAddress: string): Promise<void> {

@@ -10,19 +10,16 @@ export const searchAttributes = {
 /** How long closed workflows stay visible in Temporal's UI. Results live in the store and stay for ever. */
 export const retentionDays = 30;
 
-/** SQLite pragmas of the local server; docs/temporal-settings.md has the measurements. */
-export const sqlitePragmas: readonly string[] = [
-  'journal_mode=wal',
-  'synchronous=normal',
-  'cache_size=-65536',
-  'temp_store=memory',
-];
-
-/** Dynamic configuration of the local server, values as JSON; docs/temporal-settings.md has the measurements. */
-export const dynamicConfig: Readonly<Record<string, string>> = {
-  'frontend.namespaceRPS': '20000',
-  'history.maxTrackedBuildIds': '0',
+/** How the server works with its database file, its dynamic configuration (values as JSON), and Go's collector. */
+export type TemporalSettings = {
+  readonly sqlitePragmas: readonly string[];
+  readonly dynamicConfig: Readonly<Record<string, string>>;
+  readonly go: { readonly GOGC?: string; readonly GOMEMLIMIT?: string };
 };
 
-/** Go's garbage collector: fewer collections, under a bound (SPEC 15: server under 1.5 GiB). */
-export const goSettings = { GOGC: '200', GOMEMLIMIT: '1200MiB' } as const;
+/** The settings of the local server; docs/temporal-settings.md says why, with measurements. */
+export const localSettings: TemporalSettings = {
+  sqlitePragmas: ['journal_mode=wal', 'synchronous=normal', 'cache_size=-65536', 'temp_store=memory'],
+  dynamicConfig: { 'frontend.namespaceRPS': '20000' },
+  go: { GOGC: '200', GOMEMLIMIT: '1200MiB' },
+};
