@@ -37,14 +37,14 @@ export async function up(options: StackOptions): Promise<CommandResult<UpData>> 
   return { lines, exitCode: 0, data };
 }
 
-/** The stack's folder, and who is told what takes time. */
-export type DownOptions = Pick<StackOptions, 'dataDir' | 'note'>;
-
 /** The names of the parts that ran. */
 export type DownData = { readonly stopped: readonly string[] };
 
 /** `assay down`: stops the parts that run; the worker may finish its calls for up to a minute. */
-export async function down({ dataDir, note }: DownOptions): Promise<CommandResult<DownData>> {
+export async function down(
+  dataDir: string,
+  note: (message: string) => void = () => undefined,
+): Promise<CommandResult<DownData>> {
   const { parts } = stackStatus(dataDir);
   if (parts.some(({ name, process }) => name === 'worker' && process !== null)) {
     note('Stopping; the worker ends its calls first (at most a minute) ...');

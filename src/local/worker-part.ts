@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Environment } from './external-services.ts';
 import { startPart, waitUntilReady } from './part-process.ts';
 import type { StartedPart } from './part-process.ts';
@@ -25,11 +24,6 @@ export type WorkerStart = {
   readonly command: readonly string[];
   readonly environment: Environment;
 };
-
-/** The command line of Assay's own worker, which finds its stack by the variable ASSAY_DATA_DIR. */
-export function stackWorkerCommand(): string[] {
-  return [fileURLToPath(new URL('../../bin/assay', import.meta.url)), 'worker', '--stack'];
-}
 
 /** Starts the worker in a session of its own. It has to call `markWorkerReady`; see `waitForWorker`. */
 export async function startWorker({ dataDir, command, environment }: WorkerStart): Promise<StartedPart> {

@@ -154,7 +154,7 @@ test('stopping ends every part, keeps the ports, and may be said twice', async (
   expect([before?.postgres, before?.temporal, before?.worker].some((part) => isAlive(part?.process))).toBe(
     false,
   );
-  expect((await down({ dataDir, note: () => undefined })).lines).toEqual([`Nothing runs in ${dataDir}.`]);
+  expect((await down(dataDir)).lines).toEqual([`Nothing runs in ${dataDir}.`]);
   expect(() => readStackAddresses(dataDir, plainEnvironment())).toThrow('assay up');
 });
 
