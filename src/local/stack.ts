@@ -3,7 +3,7 @@ import { assertFreeSpace, prepareDataFolder } from './data-folder.ts';
 import { assertExternalServices, findExternalServices } from './external-services.ts';
 import type { Environment, ExternalServices } from './external-services.ts';
 import { localDatabaseUrl, startPostgres } from './postgres.ts';
-import { endProcess } from './process-identity.ts';
+import { endProcess, isAlive } from './process-identity.ts';
 import { StackError } from './stack-error.ts';
 import { readStackFile, withoutDeadParts, writeStackFile } from './stack-file.ts';
 import type { StackFile } from './stack-file.ts';
@@ -25,7 +25,7 @@ export type StackOptions = {
   /** The folder of the stack's files, `.assay` of the project. */
   readonly dataDir: string;
   readonly environment: Environment;
-  /** The worker's command line, program first; null for commands that only look. */
+  /** The worker's command line, program first. Null: no worker is started, and nobody stops an idle stack. */
   readonly workerCommand: readonly string[] | null;
   /** Told what is being started, one line each. */
   readonly note: (message: string) => void;
@@ -45,13 +45,29 @@ export async function ensureStack(options: StackOptions): Promise<Stack> {
   try {
     const external = findExternalServices(options.environment);
     await assertExternalServices(external);
-    const wanted = { ...options, dataDir, external };
+    const wanted = { ...options, dataDir, external, parts: allParts };
     const running = describeRunning(wanted) ?? (await withStackLock(dataDir, () => startMissing(wanted)));
     return { ...running, leave };
   } catch (error) {
     leave();
     throw error;
   }
+}
+
+/**
+ * Starts again what has died of a stack that runs, on its former ports; for a worker or command that watches it. Parts
+ * that were stopped on purpose, and a stack whose folder was removed, stay as they are. Returns whether anything was
+ * started. Throws a StackError.
+ */
+export async function repairStack(options: StackOptions): Promise<boolean> {
+  const { dataDir } = options;
+  if (deadParts(readStackFile(dataDir)).size === 0) return false;
+  const external = findExternalServices(options.environment);
+  return withStackLock(dataDir, async () => {
+    const parts = deadParts(readStackFile(dataDir));
+    if (parts.size > 0) await startMissing({ ...options, external, parts });
+    return parts.size > 0;
+  });
 }
 
 /**
@@ -68,7 +84,18 @@ export function readStackAddresses(dataDir: string, environment: Environment): S
   return addresses;
 }
 
-type Wanted = StackOptions & { readonly external: ExternalServices };
+type PartName = 'postgres' | 'temporal' | 'worker';
+
+/** `parts`: those that may be started. */
+type Wanted = StackOptions & { readonly external: ExternalServices; readonly parts: ReadonlySet<PartName> };
+
+const allParts: ReadonlySet<PartName> = new Set(['postgres', 'temporal', 'worker']);
+
+/** Parts that nobody has stopped and that do not run; none while the stack is being stopped. */
+function deadParts(file: StackFile | null): ReadonlySet<PartName> {
+  if (file === null || file.stopping) return new Set();
+  return new Set([...allParts].filter((name) => file[name]?.process != null && !isAlive(file[name].process)));
+}
 
 /** The addresses when everything that is wanted runs already, else null. */
 function describeRunning(wanted: Wanted): Omit<Stack, 'leave'> | null {
@@ -98,7 +125,8 @@ async function startMissing(wanted: Wanted): Promise<Omit<Stack, 'leave'>> {
   const addresses = addressesOf({ dataDir, external, file });
   if (addresses === null)
     throw new StackError(`A part of the stack ended at once. Its log is in ${dataDir}/logs.`);
-  if (wanted.workerCommand !== null) await startWorkerPart({ wanted, file, save }, addresses);
+  if (wanted.workerCommand !== null && wanted.parts.has('worker'))
+    await startWorkerPart({ wanted, file, save }, addresses);
   save({ version: assayVersion() });
   return { ...addresses, uiUrl: uiUrlOf(external, file) };
 }
@@ -110,7 +138,7 @@ type PartStart = {
 };
 
 async function startPostgresPart({ wanted, file, save }: PartStart): Promise<void> {
-  if (wanted.external.databaseUrl !== null || file.postgres?.process) return;
+  if (!wanted.parts.has('postgres') || wanted.external.databaseUrl !== null || file.postgres?.process) return;
   wanted.note('Starting Postgres ...');
   const started = await startPostgres({ dataDir: wanted.dataDir, port: file.postgres?.port ?? null });
   if (file.postgres && started.port !== file.postgres.port)
@@ -119,7 +147,7 @@ async function startPostgresPart({ wanted, file, save }: PartStart): Promise<voi
 }
 
 async function startTemporalPart({ wanted, file, save }: PartStart): Promise<void> {
-  if (wanted.external.temporal !== null || file.temporal?.process) return;
+  if (!wanted.parts.has('temporal') || wanted.external.temporal !== null || file.temporal?.process) return;
   wanted.note('Starting Temporal ...');
   const { environment, note, dataDir } = wanted;
   const started = await startTemporal({ environment, note, dataDir, ports: file.temporal });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listClients } from '../../src/local/clients.ts';
 import { doctor, down } from '../../src/local/commands.ts';
 import { endProcess, identifyProcess, isAlive, waitForEnd } from '../../src/local/process-identity.ts';
-import { ensureStack, readStackAddresses } from '../../src/local/stack.ts';
+import { ensureStack, readStackAddresses, repairStack } from '../../src/local/stack.ts';
 import type { Stack } from '../../src/local/stack.ts';
 import { readStackFile, writeStackFile } from '../../src/local/stack-file.ts';
 import { stackStatus, stopIdleStack, stopStack } from '../../src/local/stop-stack.ts';
@@ -75,6 +75,16 @@ test('all parts killed at once come back on their ports', async () => {
   const again = await ensureStack(stackOptions(dataDir));
   expect(again).toMatchObject({ databaseUrl: stack.databaseUrl, temporalAddress: stack.temporalAddress });
   expect(await query('SELECT word FROM kept')).toEqual([{ word: 'here' }]);
+});
+
+test('a watcher starts again what died, and nothing of a stack that was stopped or removed', async () => {
+  expect(await repairStack(stackOptions(dataDir))).toBe(false);
+  const before = readStackFile(dataDir);
+  await kill('postgres');
+  expect(await repairStack(stackOptions(dataDir, { workerCommand: null }))).toBe(true);
+  expect(readStackFile(dataDir)).toMatchObject({ temporal: before?.temporal, worker: before?.worker });
+  expect(await query('SELECT word FROM kept')).toEqual([{ word: 'here' }]);
+  expect(await repairStack(stackOptions(join(dataDir, 'removed')))).toBe(false);
 });
 
 test('a worker of another version is drained and replaced', async () => {
@@ -155,6 +165,7 @@ test('stopping ends every part, keeps the ports, and may be said twice', async (
     false,
   );
   expect((await down(dataDir)).lines).toEqual([`Nothing runs in ${dataDir}.`]);
+  expect(await repairStack(stackOptions(dataDir))).toBe(false);
   expect(() => readStackAddresses(dataDir, plainEnvironment())).toThrow('assay up');
 });
 
