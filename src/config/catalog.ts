@@ -1,0 +1,31 @@
+import type { ZodType } from 'zod';
+import type { JsonObject } from '../domain/json.ts';
+import type { ProviderKind } from '../domain/run.ts';
+import type { Problem } from './problem.ts';
+
+/** What a file may name as a scorer: kind -> how its options are checked. */
+export type ScorerCatalog = ReadonlyMap<
+  string,
+  {
+    readonly options: ZodType<JsonObject>;
+    needsTarget(options: JsonObject): boolean;
+    readonly place: 'local' | 'session';
+  }
+>;
+
+/** The names that exist in this program; handed in, so that reading files depends on no implementation. */
+export type Catalog = {
+  readonly scorers: ScorerCatalog;
+  readonly tools: ReadonlySet<string>;
+  /** What a provider cannot send, one readable sentence each. */
+  readonly checkParams?: (kind: ProviderKind, params: JsonObject) => readonly string[];
+};
+
+/** Everything that reading gathers on its way. */
+export type Gathered = {
+  readonly catalog: Catalog;
+  readonly problems: Problem[];
+  readonly warnings: string[];
+  /** SHA-256 -> content of files that cases and scorers name. */
+  readonly files: Map<string, Uint8Array>;
+};

@@ -1,0 +1,142 @@
+import * as z from 'zod';
+import type { RunSpec } from '../domain/run.ts';
+import type { Suite, SuiteCase } from '../domain/suite.ts';
+import { jsonObject } from './shapes.ts';
+
+/** Shapes of domain values that come back from outside, as strict as the types say. */
+const limits = z.strictObject({
+  attemptTimeMs: z.number().nullable(),
+  attemptTokens: z.number().nullable(),
+  attemptCostUsd: z.number().nullable(),
+  modelCallTimeMs: z.number().nullable(),
+});
+
+const scorer = z.strictObject({
+  kind: z.string(),
+  name: z.string(),
+  weight: z.number().min(0),
+  threshold: z.number(),
+  required: z.boolean(),
+  options: jsonObject,
+});
+
+const targetValue = z.union([z.string(), z.number(), z.boolean(), jsonObject]);
+
+const role = z.enum(['system', 'user', 'assistant']);
+
+export const suiteCaseSchema: z.ZodType<SuiteCase> = z.strictObject({
+  testCase: z.strictObject({
+    id: z.string().min(1),
+    input: z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('text'), text: z.string() }),
+      z.strictObject({
+        kind: z.literal('messages'),
+        messages: z.array(z.strictObject({ role, text: z.string() })).min(1),
+      }),
+    ]),
+    system: z.string().nullable(),
+    choices: z.array(z.string()).nullable(),
+    tags: z.array(z.string()),
+    weight: z.number().min(0),
+    cluster: z.string().nullable(),
+    files: z.record(z.string(), z.string()),
+    setup: z.string().nullable(),
+    scorers: z.array(scorer).nullable(),
+    limits: limits.nullable(),
+    metadata: jsonObject,
+  }),
+  target: z.strictObject({ values: z.array(targetValue).min(1) }).nullable(),
+});
+
+export const suiteHeadSchema: z.ZodType<Omit<Suite, 'cases'>> = z.strictObject({
+  name: z.string(),
+  version: z.string().nullable(),
+  scorers: z.array(scorer),
+});
+
+const provider = z.strictObject({
+  id: z.string(),
+  kind: z.enum(['openai-compatible', 'mock']),
+  baseUrl: z.string().nullable(),
+  apiKeyEnv: z.string().nullable(),
+  concurrency: z.union([z.number(), z.literal('auto')]),
+  retry: z.strictObject({ max: z.number(), baseMs: z.number() }),
+  stream: z.boolean(),
+  timeouts: z.strictObject({ connectMs: z.number(), firstByteMs: z.number(), idleMs: z.number() }),
+});
+
+const price = z.strictObject({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number().nullable(),
+  cacheWrite: z.number().nullable(),
+});
+
+const model = z.strictObject({
+  id: z.string(),
+  providerId: z.string(),
+  model: z.string(),
+  params: jsonObject,
+  price: price.nullable(),
+});
+
+const request = z.strictObject({
+  name: z.string(),
+  suiteKey: z.string(),
+  modelIds: z.array(z.string()),
+  harness: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('direct') }),
+    z.strictObject({ kind: z.literal('agent'), tools: z.array(z.string()), maxSteps: z.number() }),
+  ]),
+  environment: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('none') }),
+    z.strictObject({ kind: z.literal('host'), variables: z.record(z.string(), z.string()) }),
+  ]),
+  evaluation: z.enum(['reuse', 'none', 'fresh']),
+  attempts: z.strictObject({ k: z.int().min(1), strategy: z.enum(['avg', 'pass']) }),
+  retries: z.strictObject({ max: z.number(), patterns: z.array(z.string()).nullable() }),
+  limits,
+  order: z.enum(['case', 'model']),
+});
+
+export const runSpecSchema: z.ZodType<RunSpec> = z.strictObject({
+  name: z.string(),
+  models: z.array(model).min(1),
+  providers: z.array(provider).min(1),
+  requests: z.array(request).min(1),
+  execution: z.strictObject({
+    taskConcurrency: z.int().min(1),
+    timeoutMs: z.number().nullable(),
+    cleanupGraceMs: z.number(),
+    failFast: z.boolean(),
+    seed: z.number(),
+    packing: z.enum(['auto', 'off']),
+  }),
+  budgets: z.strictObject({
+    maxRunUsd: z.number().nullable(),
+    maxModelUsd: z.number().nullable(),
+    maxRunTokens: z.number().nullable(),
+    confirmAboveUsd: z.number().nullable(),
+    onExceed: z.enum(['stop', 'warn']),
+    allowUnpriced: z.boolean(),
+  }),
+  gates: z.strictObject({
+    minCoverage: z.number().nullable(),
+    minPassRate: z.number().nullable(),
+    minMean: z.number().nullable(),
+    maxUnscoredRate: z.number().nullable(),
+    requireModels: z.boolean(),
+  }),
+  context: jsonObject,
+});
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+
+export const runDocumentSchema = z.strictObject({
+  format: z.literal(1),
+  spec: runSpecSchema,
+  suites: z.record(z.string(), digest),
+  files: z.array(digest),
+  seedDrawn: z.boolean(),
+  warnings: z.array(z.string()),
+});

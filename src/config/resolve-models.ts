@@ -1,0 +1,193 @@
+import type { ModelSpec, ProviderKind, ProviderSpec } from '../domain/run.ts';
+import type { Price } from '../domain/usage.ts';
+import type { Gathered } from './catalog.ts';
+import { inlineMockFiles } from './mock-files.ts';
+import { findNearest } from './nearest.ts';
+import { toProblem } from './problem.ts';
+import type { Finding } from './problem.ts';
+import { providerSchema } from './run-file.ts';
+import type { ModelEntry, ProviderEntry } from './run-file.ts';
+import { within } from './source.ts';
+import type { Source } from './source.ts';
+
+export const PROVIDER_KINDS: readonly ProviderKind[] = ['mock', 'openai-compatible'];
+const isAvailable = (kind: string): kind is ProviderKind =>
+  (PROVIDER_KINDS as readonly string[]).includes(kind);
+
+/** An entry with its index in the file's list. */
+export type Listed<Entry> = { readonly index: number; readonly entry: Entry };
+
+export const toUnavailable = (what: string, available: readonly string[]): string =>
+  `${what} is not available in this version; available: ${available.join(', ')}`;
+
+type Place = { readonly source: Source; readonly gathered: Gathered };
+
+/** Providers as declared; wrong ones are left out and reported. */
+export function resolveProviders(
+  listed: readonly Listed<ProviderEntry>[],
+  place: Place,
+): readonly ProviderSpec[] {
+  const specs: ProviderSpec[] = [];
+  for (const { index, entry } of listed) {
+    const report = reporter(within(place.source, [index]), place.gathered);
+    if (specs.some(({ id }) => id === entry.id)) {
+      report({ path: ['id'], message: `two providers have the id "${entry.id}"` });
+      continue;
+    }
+    const spec = resolveProvider(entry, report);
+    if (spec !== null) specs.push(spec);
+    for (const limit of ['requestsPerMinute', 'tokensPerMinute'] as const) {
+      if (entry.limits[limit] === undefined || entry.limits[limit] === null) continue;
+      place.gathered.warnings.push(`providers[${index}].limits.${limit} is not enforced in this version`);
+    }
+  }
+  return specs;
+}
+
+type Report = (finding: Finding) => null;
+
+const reporter =
+  (source: Source, gathered: Gathered): Report =>
+  (finding) => {
+    gathered.problems.push(toProblem(source, finding));
+    return null;
+  };
+
+function resolveProvider(entry: ProviderEntry, report: Report): ProviderSpec | null {
+  const { id, kind, baseUrl } = entry;
+  if (!isAvailable(kind)) {
+    const message = toUnavailable(`provider kind "${kind}"`, PROVIDER_KINDS);
+    return report({ path: ['kind'], message, got: kind, suggestion: findNearest(kind, PROVIDER_KINDS) });
+  }
+  if (kind === 'openai-compatible' && baseUrl === undefined) {
+    return report({
+      path: [],
+      message: `"baseUrl" is missing: provider "${id}" needs the address of its API`,
+    });
+  }
+  if (baseUrl?.includes('${')) {
+    const message = `"${baseUrl}": \${...} is not expanded here; write the address itself`;
+    return report({ path: ['baseUrl'], message });
+  }
+  if (baseUrl !== undefined && !isHttpAddress(baseUrl)) {
+    const message = `expected an address that begins with http:// or https://, got "${baseUrl}"`;
+    return report({ path: ['baseUrl'], message, expected: 'an http or https address', got: baseUrl });
+  }
+  return {
+    id,
+    kind,
+    baseUrl: baseUrl ?? null,
+    apiKeyEnv: entry.apiKeyEnv ?? null,
+    concurrency: entry.limits.concurrency,
+    retry: { max: entry.retry.max, baseMs: entry.retry.base },
+    stream: entry.stream,
+    timeouts: {
+      connectMs: entry.timeouts.connect,
+      firstByteMs: entry.timeouts.firstByte,
+      idleMs: entry.timeouts.idle,
+    },
+  };
+}
+
+const isHttpAddress = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text);
+
+const MOCK: ProviderSpec | null = resolveProvider(
+  providerSchema.parse({ id: 'mock', kind: 'mock' }),
+  () => null,
+);
+const FREE: Price = { input: 0, output: 0, cacheRead: null, cacheWrite: null };
+
+export type ResolvedModels = {
+  readonly models: readonly ModelSpec[];
+  /** Declared ones and the built-in ones that models use. */
+  readonly providers: readonly ProviderSpec[];
+};
+
+type ModelsPlace = Place & {
+  readonly baseDir: string;
+  readonly providers: readonly ProviderSpec[];
+  /** Ids that the file declares, wrong ones included: they are known, only not usable. */
+  readonly declaredIds: readonly string[];
+};
+
+/** Models as declared, short forms spelled out, mock files read in. */
+export function resolveModels(listed: readonly Listed<ModelEntry>[], place: ModelsPlace): ResolvedModels {
+  const models: ModelSpec[] = [];
+  const used = new Set<string>();
+  const builtIn = MOCK === null || place.declaredIds.includes(MOCK.id) ? [] : [MOCK];
+  const providers = [...place.providers, ...builtIn];
+  for (const { index, entry } of listed) {
+    const source = within(place.source, [index]);
+    const spec = resolveModel(entry, { ...place, source, providers });
+    if (spec === null) continue;
+    if (models.some(({ id }) => id === spec.id)) {
+      const path = typeof entry !== 'string' && entry.id !== undefined ? ['id'] : [];
+      const message = `two models have the id "${spec.id}": give one of them an "id" of its own`;
+      reporter(source, place.gathered)({ path, message });
+      continue;
+    }
+    models.push(spec);
+    used.add(spec.providerId);
+  }
+  return { models, providers: [...place.providers, ...builtIn.filter(({ id }) => used.has(id))] };
+}
+
+function resolveModel(entry: ModelEntry, place: ModelsPlace): ModelSpec | null {
+  const report = reporter(place.source, place.gathered);
+  const { provider: providerId, model, ...given } = typeof entry === 'string' ? splitShortForm(entry) : entry;
+  const path = typeof entry === 'string' ? [] : ['provider'];
+  const provider = place.providers.find(({ id }) => id === providerId);
+  if (provider === undefined) {
+    if (place.declaredIds.includes(providerId)) return null;
+    const known = place.providers.map(({ id }) => id);
+    return report({ path, ...toUnknownProvider(providerId, known) });
+  }
+  const params = provider.kind === 'mock' ? inlineMockFiles(given.params ?? {}, place) : (given.params ?? {});
+  for (const message of place.gathered.catalog.checkParams?.(provider.kind, params) ?? []) {
+    report({ path: given.params === undefined ? [] : ['params'], message });
+  }
+  const price = given.price === undefined || given.price === null ? null : toPrice(given.price);
+  return {
+    id: given.id ?? `${providerId}:${model}`,
+    providerId,
+    model,
+    params,
+    price: price ?? (provider.kind === 'mock' ? FREE : null),
+  };
+}
+
+type Split = { readonly provider: string; readonly model: string } & {
+  readonly [key in 'id' | 'params' | 'price']?: undefined;
+};
+
+/** The first colon parts provider and model; models may have colons of their own. */
+function splitShortForm(entry: string): Split {
+  const colon = entry.indexOf(':');
+  return { provider: entry.slice(0, colon), model: entry.slice(colon + 1) };
+}
+
+function toUnknownProvider(id: string, known: readonly string[]): Omit<Finding, 'path'> {
+  if (['openai', 'anthropic', 'google'].includes(id)) {
+    return { message: toUnavailable(`provider kind "${id}"`, PROVIDER_KINDS), got: id };
+  }
+  if (id === 'openai-compatible') {
+    const message =
+      'kind "openai-compatible" needs an address: declare it under "providers" with a "baseUrl"';
+    return { message, got: id };
+  }
+  return {
+    message: `unknown provider "${id}"; known: ${known.join(', ')}`,
+    expected: known.join(', '),
+    got: id,
+    suggestion: findNearest(id, known),
+  };
+}
+
+type PriceEntry = Exclude<Exclude<ModelEntry, string>['price'], undefined | null>;
+
+const toPrice = ({ input, output, cacheRead, cacheWrite }: PriceEntry): Price => ({
+  input,
+  output,
+  cacheRead: cacheRead ?? null,
+  cacheWrite: cacheWrite ?? null,
+});

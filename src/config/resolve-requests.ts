@@ -1,0 +1,139 @@
+import type { EnvironmentSpec, HarnessSpec, RequestSpec } from '../domain/run.ts';
+import { toLimits } from './build-case.ts';
+import type { Gathered } from './catalog.ts';
+import { findNearest } from './nearest.ts';
+import { toProblem } from './problem.ts';
+import type { Finding } from './problem.ts';
+import { toUnavailable } from './resolve-models.ts';
+import type { RequestEntry } from './run-file.ts';
+import { parseDurationMs } from './shapes.ts';
+import type { Source } from './source.ts';
+
+/** A request's entry with where it stands and which suite it names. */
+export type ListedRequest = {
+  readonly entry: RequestEntry;
+  readonly source: Source;
+  readonly name: string;
+  readonly suiteKey: string;
+};
+
+export type ModelNames = {
+  /** Models of the run in order. */
+  readonly usable: readonly string[];
+  /** Also those whose declaration is wrong. */
+  readonly known: readonly string[];
+};
+
+type Report = (finding: Finding) => void;
+
+/** A request with every default filled in; parts that are wrong are reported and replaced by defaults. */
+export function resolveRequest(listed: ListedRequest, names: ModelNames, gathered: Gathered): RequestSpec {
+  const { entry, source, name, suiteKey } = listed;
+  const report: Report = (finding) => gathered.problems.push(toProblem(source, finding));
+  const harness = resolveHarness(entry.harness, gathered.catalog.tools, report);
+  const environment = resolveEnvironment(entry.environment, report);
+  if (harness.kind === 'agent' && environment.kind === 'none' && isNone(entry.environment)) {
+    const message = 'the agent harness needs an environment to act in: add environment: { kind: host }';
+    report({ path: ['environment'], message, expected: 'host', got: 'none' });
+  }
+  checkPatterns(entry.retries.patterns, report);
+  return {
+    name,
+    suiteKey,
+    modelIds: resolveModelIds(entry.models, names, report),
+    harness,
+    environment,
+    evaluation: typeof entry.evaluation === 'string' ? entry.evaluation : entry.evaluation.environment,
+    attempts: entry.attempts,
+    retries: entry.retries,
+    limits: toLimits(entry.limits, parseDurationMs('10m')),
+    order: entry.order,
+  };
+}
+
+function resolveHarness(
+  given: RequestEntry['harness'],
+  tools: ReadonlySet<string>,
+  report: Report,
+): HarnessSpec {
+  const kind = typeof given === 'string' ? given : given.kind;
+  switch (kind) {
+    case 'direct':
+      return { kind };
+    case 'agent': {
+      const entry = typeof given === 'string' || given.kind !== 'agent' ? null : given;
+      const named = entry?.tools ?? [...tools];
+      named.forEach((tool, index) => {
+        if (tools.has(tool)) return;
+        const known = [...tools].join(', ');
+        const suggestion = findNearest(tool, tools);
+        const message = `unknown tool "${tool}"; available: ${known}`;
+        report({ path: ['harness', 'tools', index], message, expected: known, got: tool, suggestion });
+      });
+      return { kind, tools: [...new Set(named)], maxSteps: entry?.maxSteps ?? 30 };
+    }
+    case 'command':
+      report({
+        path: ['harness', 'kind'],
+        message: toUnavailable('harness "command"', ['direct', 'agent']),
+        got: kind,
+      });
+      return { kind: 'direct' };
+  }
+}
+
+const isNone = (given: RequestEntry['environment']): boolean =>
+  (typeof given === 'string' ? given : given.kind) === 'none';
+
+function resolveEnvironment(given: RequestEntry['environment'], report: Report): EnvironmentSpec {
+  const kind = typeof given === 'string' ? given : given.kind;
+  switch (kind) {
+    case 'none':
+      return { kind };
+    case 'host': {
+      const variables = typeof given === 'string' || given.kind !== 'host' ? {} : given.variables;
+      for (const variable of Object.keys(variables)) {
+        if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(variable)) continue;
+        const message = `"${variable}" cannot be the name of an environment variable`;
+        report({ path: ['environment', 'variables', variable], at: 'key', message });
+      }
+      return { kind, variables };
+    }
+    case 'bubblewrap':
+    case 'docker':
+      report({
+        path: ['environment', 'kind'],
+        message: toUnavailable(`environment "${kind}"`, ['none', 'host']),
+        got: kind,
+      });
+      return { kind: 'none' };
+  }
+}
+
+function checkPatterns(patterns: readonly string[] | null, report: Report): void {
+  for (const [index, pattern] of (patterns ?? []).entries()) {
+    try {
+      new RegExp(pattern, 'u');
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      report({ path: ['retries', 'patterns', index], message: `not a regular expression: ${why}` });
+    }
+  }
+}
+
+function resolveModelIds(
+  given: RequestEntry['models'],
+  names: ModelNames,
+  report: Report,
+): readonly string[] {
+  if (given === undefined) return names.usable;
+  given.forEach((id, index) => {
+    const path = ['models', index];
+    if (given.indexOf(id) !== index) report({ path, message: `model "${id}" stands twice in this request` });
+    if (names.known.includes(id)) return;
+    const suggestion = findNearest(id, names.known);
+    const message = `unknown model "${id}"; known: ${names.known.join(', ')}`;
+    report({ path, message, expected: names.known.join(', '), got: id, suggestion });
+  });
+  return given.filter((id, index) => names.usable.includes(id) && given.indexOf(id) === index);
+}

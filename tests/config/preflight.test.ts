@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { CATALOG } from './catalog.ts';
+import { findProblems, runOf, toMessages, toPlaces } from './support.ts';
+
+const SUITE = 'cases: [{ input: q, target: a }]\n';
+
+/** Problems of a run file beside a suite `s.yaml` that is right. */
+const judge = (run: string) => findProblems({ 'run.yaml': run, 's.yaml': SUITE });
+
+test('AA-03 unknown scorers, tools, models, providers and a missing target are refused before anything starts', async () => {
+  const problems = await findProblems({
+    'run.yaml': [
+      'models: [mock:oracle, nowhere:x]',
+      'requests:',
+      '  - { suite: s.yaml, models: [other], harness: { kind: agent, tools: [grep] }, environment: host }',
+    ].join('\n'),
+    's.yaml': 'scorers: [includes, guess]\ncases: [{ id: lost, input: q }]\n',
+  });
+  const text = toMessages(problems).join('\n');
+  for (const part of ['provider "nowhere"', 'model "other"', 'tool "grep"', 'scorer "guess"']) {
+    expect(text).toContain(`unknown ${part}`);
+  }
+  expect(text).toContain('scorer "includes" needs a target, and 1 case has none: lost');
+});
+
+test('at most ten cases without a target are named', async () => {
+  const cases = Array.from({ length: 13 }, (_, index) => `  - { id: c${index + 1}, input: q }`).join('\n');
+  const problems = await findProblems({
+    'run.yaml': runOf('s.yaml'),
+    's.yaml': `scorers: [exact]\ncases:\n${cases}\n`,
+  });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatchObject({ file: 's.yaml', line: 3 });
+  expect(problems[0]?.message).toContain(
+    '13 cases have none: c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 and 3 more',
+  );
+});
+
+test('AC-P8 a parameter that the provider cannot send is a problem of the model', async () => {
+  const catalog = { ...CATALOG, checkParams: () => ['"topQ" is no parameter of this provider'] };
+  const files = {
+    'run.yaml': 'models: [{ provider: mock, model: fixed, params: { topQ: 1 } }]\nsuite: s.yaml\n',
+    's.yaml': SUITE,
+  };
+  const problems = await findProblems(files, { catalog });
+  expect(toPlaces(problems)).toEqual(['run.yaml:1:50 models[0].params']);
+});
+
+test('the agent harness needs an environment, and a scorer of a session too', async () => {
+  const session = { options: CATALOG.scorers.get('exact')!.options, needsTarget: () => false };
+  const scorers = new Map([...CATALOG.scorers, ['command', { ...session, place: 'session' as const }]]);
+  const problems = await findProblems(
+    {
+      'run.yaml': 'models: [mock:oracle]\nrequests: [{ name: a, suite: s.yaml, harness: agent }]\n',
+      's.yaml': 'scorers: [command]\ncases: [{ input: q }]\n',
+    },
+    { catalog: { ...CATALOG, scorers } },
+  );
+  expect(toMessages(problems)).toEqual([
+    'the agent harness needs an environment to act in: add environment: { kind: host }',
+    'request "a": scorer "command" acts in an environment, and this request has none: add environment: { kind: host }',
+  ]);
+});
+
+test('a budget needs prices and a bound on every answer; mock models are free', async () => {
+  const run = (budgets: string, model = 'p:x'): string =>
+    `models: [${model}]\nproviders: [{ id: p, kind: openai-compatible, baseUrl: http://h }]\nsuite: s.yaml\nbudgets: ${budgets}\n`;
+  expect(toMessages(await judge(run('{ maxRunUsd: 0 }'))).join('\n')).toMatch(/price[\s\S]*maxOutputTokens/);
+  const bounded = '{ provider: p, model: x, params: { maxOutputTokens: 9 } }';
+  expect(await judge(run('{ maxRunUsd: 0, allowUnpriced: true }', bounded))).toEqual([]);
+  expect(await judge(run('{ maxModelUsd: 1, confirmAboveUsd: 1 }', 'mock:oracle'))).toEqual([]);
+  expect(toMessages(await judge(run('{ maxRunTokens: 10 }', 'mock:oracle'))).join()).toContain(
+    'maxOutputTokens',
+  );
+});
