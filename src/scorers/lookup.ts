@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import { choice } from './choice.ts';
+import { commandScorer } from './command.ts';
 import { exact } from './exact.ts';
 import { includes } from './includes.ts';
 import { json } from './json.ts';
@@ -10,7 +11,7 @@ import type { Scorer } from './scorer.ts';
 
 /** Every scorer by its kind: a new one is a file and a line here. */
 export const SCORERS: ReadonlyMap<string, Scorer> = new Map(
-  [exact, includes, regex, choice, numeric, json].map((scorer) => [scorer.kind, scorer]),
+  [exact, includes, regex, choice, numeric, json, commandScorer].map((scorer) => [scorer.kind, scorer]),
 );
 
 /** @throws Error when there is no such scorer: suites are checked before anything runs. */

@@ -1,0 +1,148 @@
+import CliTable3 from 'cli-table3';
+import { type Column, COLUMNS } from './board-columns.ts';
+import { toPercentText } from './figure-text.ts';
+import type { Board, BoardRow } from './report-schema.ts';
+import { formatNotes, type Style } from './note-list.ts';
+import { hang, shortenMiddle, toPrintable, toWidth } from './terminal-text.ts';
+
+/** One leaderboard: title, a row of figures for each model with their counts below, and the notes. */
+export function formatBoard(board: Board, style: Style): string {
+  return [
+    formatTitle(board, style),
+    formatRows(board, style),
+    formatAttempts(board, style),
+    formatNotes(board.notes, style),
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+function formatTitle(board: Board, { width, colors }: Style): string {
+  const version = board.suiteVersion === null ? '' : ` ${board.suiteVersion}`;
+  const { k, strategy } = board.attempts;
+  const attempts = k === 1 ? '' : strategy === 'pass' ? ` × up to ${k} attempts` : ` × ${k} attempts`;
+  const place = board.environment === 'none' ? board.harness : `${board.harness} in ${board.environment}`;
+  const facts = `${board.suiteName}${version} · ${board.cases} cases${attempts} · ${place}`;
+  const name = shortenMiddle(toPrintable(board.requestName), Math.floor(width / 2));
+  const rest = shortenMiddle(toPrintable(facts), width - toWidth(name) - 2);
+  return `${colors.bold(name)}  ${colors.dim(rest)}`;
+}
+
+const GAP = 2;
+const RANK_WIDTH = 3;
+
+function formatRows(board: Board, style: Style): string {
+  const layout = toLayout(board, style.width);
+  const table = createTable([
+    RANK_WIDTH + 1,
+    layout.modelWidth + GAP,
+    ...layout.columns.map((column) => column.width + GAP),
+  ]);
+  table.push(toHead(layout, style));
+  for (const row of board.rows) table.push(toTableRow({ row, board, layout, style }));
+  const lines = table.toString().split('\n');
+  return lines.map((line) => line.trimEnd()).join('\n');
+}
+
+type Layout = {
+  readonly modelWidth: number;
+  readonly columns: readonly (Column & { readonly width: number })[];
+};
+
+const LEAST_MODEL_WIDTH = 8;
+
+/** Columns as wide as their content; on a narrow terminal the last ones are left out rather than broken. */
+function toLayout({ rows }: Board, width: number): Layout {
+  const figures = rows.flatMap((row) => (row.status === 'no_data' ? [] : [row.figures]));
+  const all = COLUMNS.map((column) => ({
+    ...column,
+    width: Math.max(...[...column.head, ...figures.flatMap(column.toLines)].map(toWidth)),
+  }));
+  const toRoom = (columns: Layout['columns']): number =>
+    width - RANK_WIDTH - GAP - columns.reduce((sum, column) => sum + column.width + GAP, 0);
+  const counts = all.map((_, index) => all.length - index);
+  const columns = counts
+    .map((count) => all.slice(0, count))
+    .find((some) => some.length === 1 || toRoom(some) >= LEAST_MODEL_WIDTH);
+  const longest = Math.max(...rows.map((row) => toWidth(toPrintable(row.modelId))), 'model'.length);
+  const room = Math.max(LEAST_MODEL_WIDTH, toRoom(columns ?? all));
+  return { modelWidth: Math.min(longest, room), columns: columns ?? all };
+}
+
+function createTable(colWidths: number[]): CliTable3.Table {
+  const none = '';
+  return new CliTable3({
+    colWidths,
+    chars: {
+      top: none,
+      'top-mid': none,
+      'top-left': none,
+      'top-right': none,
+      bottom: none,
+      'bottom-mid': none,
+      'bottom-left': none,
+      'bottom-right': none,
+      left: none,
+      'left-mid': none,
+      mid: none,
+      'mid-mid': none,
+      right: none,
+      'right-mid': none,
+      middle: none,
+    },
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
+  });
+}
+
+const toHead = ({ columns }: Layout, { colors }: Style): string[] => [
+  '',
+  colors.dim('model'),
+  ...columns.map((column) => column.head.map((line) => colors.dim(line)).join('\n')),
+];
+
+type RowParts = {
+  readonly row: BoardRow;
+  readonly board: Board;
+  readonly layout: Layout;
+  readonly style: Style;
+};
+
+function toTableRow({ row, board, layout, style }: RowParts): CliTable3.HorizontalTableRow {
+  const { colors } = style;
+  const { columns, modelWidth } = layout;
+  const model = shortenMiddle(toPrintable(row.modelId), modelWidth);
+  if (row.status === 'no_data') {
+    const width = columns.reduce((sum, column) => sum + column.width + GAP, -GAP);
+    const reason = hang('', `no data: ${toPrintable(row.noDataReason ?? '')}`, width);
+    const content = reason.map((line) => colors.yellow(line)).join('\n');
+    return ['–', model, { content, colSpan: columns.length }];
+  }
+  const figures = columns.map((column) => {
+    const [first = '', ...others] = column.toLines(row.figures);
+    return [first, ...others.map((line) => colors.dim(line))].join('\n');
+  });
+  const name = row.rank === 1 ? colors.bold(colors.cyan(model)) : colors.bold(model);
+  return [toRankText(row, board), name, ...figures];
+}
+
+/** `2=` where others share the rank. */
+function toRankText(row: BoardRow, board: Board): string {
+  if (row.rank === null) return '–';
+  const isShared = board.rows.filter((other) => other.rank === row.rank).length > 1;
+  return `${row.rank}${isShared ? '=' : ''}`;
+}
+
+/** pass@k and pass^k of every model that has them, with the cases that have enough attempts. */
+function formatAttempts({ rows, attempts }: Board, { width, colors }: Style): string {
+  const models = rows.flatMap(({ modelId, figures: { passAtK, passHatK } }) => {
+    if (passAtK === null || passAtK.value === null) return [];
+    const hat = passHatK?.value == null ? '' : ` ${toPercentText(passHatK.value)}`;
+    return [`${toPrintable(modelId)} ${toPercentText(passAtK.value)}${hat} n=${passAtK.cases}`];
+  });
+  if (models.length === 0) return '';
+  const names =
+    attempts.strategy === 'pass' ? `pass@${attempts.k}` : `pass@${attempts.k} and pass^${attempts.k}`;
+  return hang('  • ', `${names}: ${models.join(', ')}`, width)
+    .map((line) => colors.dim(line))
+    .join('\n');
+}

@@ -1,0 +1,121 @@
+import type { ReportRequest } from '../domain/report-rows.ts';
+import { countCasesNeeded, MIN_CLUSTERS } from '../statistics/paired.ts';
+import type { Ranking } from '../statistics/ranking.ts';
+import type { Figures } from './figure-schema.ts';
+import { toDurationText } from './figure-text.ts';
+import type { BoardRow, Note } from './report-schema.ts';
+
+export type BoardFacts = {
+  readonly request: ReportRequest;
+  readonly rows: readonly BoardRow[];
+  readonly ranking: Ranking;
+};
+
+/** What a reader must know before believing the board: about the request, then about each model. */
+export function toBoardNotes(facts: BoardFacts): Note[] {
+  const { request, rows } = facts;
+  const texts = [
+    toNote('request_failed', request.failure && `the request ended in preparation: ${request.failure}`),
+    toNote('shared_cases', explainShared(facts)),
+    toNote('margin', explainMargin(facts)),
+    toNote(
+      'host_no_isolation',
+      request.environment === 'host' &&
+        'host: no isolation. Agents and graders ran on the worker’s machine with its files in reach',
+    ),
+    ...rows.flatMap((row) => toModelNotes(row)),
+  ];
+  return texts.flatMap((note) => (note === null ? [] : [{ ...note, requestName: request.name }]));
+}
+
+const toNote = (code: string, text: string | false | null, modelId: string | null = null): Note | null =>
+  text === null || text === false ? null : { code, requestName: null, modelId, text };
+
+function explainShared({ rows, ranking }: BoardFacts): string | null {
+  const ranked = rows.filter((row) => row.status === 'ranked');
+  const most = Math.max(0, ...ranked.map((row) => row.figures.mean?.cases ?? 0));
+  if (ranked.length < 2 || ranking.sharedCases === most) return null;
+  return `ranks compare the ${count(ranking.sharedCases, 'case')} that all ${ranked.length} ranked models have, of up to ${most}`;
+}
+
+/** Why the first two share a band, and what would settle it. */
+function explainMargin({ rows, ranking }: BoardFacts): string | null {
+  const [first, second] = rows;
+  const { topTwo, alpha } = ranking;
+  if (topTwo === null || topTwo.isSeparated || first === undefined || second === undefined) return null;
+  const pair = `${first.modelId} and ${second.modelId} cannot be separated on ${count(topTwo.cases, 'shared case')}`;
+  const tally = `${topTwo.wins} better, ${topTwo.losses} worse, ${topTwo.ties} equal`;
+  if (topTwo.difference === 0) return `${pair} (${tally}): their means are equal`;
+  const margin = `margin ${Math.abs(topTwo.difference ?? 0).toFixed(3)}, ${tally}`;
+  const needed = countCasesNeeded(topTwo, alpha);
+  if (needed !== null) return `${pair} (${margin}): about ${needed} cases would settle a margin of this size`;
+  const few = topTwo.clusters < MIN_CLUSTERS;
+  return `${pair} (${margin}): ${few ? `at least ${MIN_CLUSTERS} independent cases are needed` : 'no sensible number of cases would settle it'}`;
+}
+
+function toModelNotes(row: BoardRow): readonly (Note | null)[] {
+  const { modelId, figures } = row;
+  const note = (code: string, text: string | false | null): Note | null =>
+    toNote(code, text && `${modelId}: ${text}`, modelId);
+  if (row.figures.outcomes.skipped > 0 && row.status === 'no_data') return [];
+  const { outcomes, coverage } = figures;
+  return [
+    note('coverage', !coverage.complete && coverage.planned > 0 && explainCoverage(figures)),
+    note(
+      'unranked',
+      row.status === 'unranked' && `too few cases to be ranked (${count(figures.mean?.cases ?? 0, 'case')})`,
+    ),
+    note('weight', figures.mean === null && outcomes.scored > 0 && 'every scored case has weight 0: no mean'),
+    note('output_cut', figures.limits.output > 0 && explainCut(figures)),
+    note('limits', explainLimits(figures)),
+    note(
+      'unpriced',
+      figures.unpricedCells > 0 &&
+        `cost unknown: ${count(figures.unpricedCells, 'cell')} with calls that have no price`,
+    ),
+    note(
+      'waits',
+      figures.waitMs >= 60_000 &&
+        `waited ${toDurationText(figures.waitMs)} for slots and retries, not part of the latency`,
+    ),
+    note('wasted', explainWaste(figures)),
+  ];
+}
+
+/** Scored N of M, then every outcome that is missing from the mean, by name. */
+function explainCoverage({ coverage, outcomes }: Figures): string {
+  const missing = [
+    [outcomes.error, 'error'],
+    [outcomes.unscored, 'unscored'],
+    [outcomes.infra, 'infra'],
+    [outcomes.interrupted, 'interrupted'],
+    [outcomes.refused, 'refused'],
+    [outcomes.not_run, 'not run'],
+    [outcomes.skipped, 'skipped'],
+    [outcomes.unrecorded, 'not recorded'],
+  ] as const;
+  const named = missing.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : []));
+  const kind = coverage.scored === 0 ? 'no figure' : 'figures are partial';
+  return `${coverage.scored} of ${coverage.planned} cells scored, ${kind}: ${named.join(', ')}`;
+}
+
+function explainCut(figures: Figures): string {
+  const { limits, cutByReasoning, coverage } = figures;
+  const answers = `${limits.output} of ${coverage.scored} answers were cut at the output limit`;
+  if (cutByReasoning === 0) return `${answers}: raise maxOutputTokens`;
+  return `${answers}, in ${cutByReasoning} of them reasoning used all of it: raise maxOutputTokens`;
+}
+
+function explainLimits({ limits }: Figures): string | null {
+  const kinds = ['steps', 'time', 'tokens', 'cost', 'context'] as const;
+  const hit = kinds.flatMap((kind) => (limits[kind] > 0 ? [`${kind} ${limits[kind]}`] : []));
+  return hit.length === 0 ? null : `ended early by a limit and graded: ${hit.join(', ')}`;
+}
+
+function explainWaste({ wastedUsage, retriedCalls }: Figures): string | null {
+  const tokens = (wastedUsage.inputTokens ?? 0) + (wastedUsage.outputTokens ?? 0);
+  if (tokens === 0 && retriedCalls === 0) return null;
+  return `${count(retriedCalls, 'request')} sent again; ${count(tokens, 'token')} bought no recorded answer`;
+}
+
+const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;

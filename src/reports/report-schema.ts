@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { OUTCOME_KINDS } from '../domain/outcome.ts';
+import { figuresSchema, usageSchema } from './figure-schema.ts';
+
+const count = z.int().min(0);
+const nullableText = z.string().nullable();
+
+export const boardRowSchema = z.strictObject({
+  modelId: z.string(),
+  model: z.string(),
+  providerId: z.string(),
+  status: z
+    .enum(['ranked', 'unranked', 'no_data'])
+    .describe('unranked: too few cases to be compared. no_data: nothing was scored.'),
+  noDataReason: nullableText,
+  rank: count.nullable().describe('1 = best; models of one band share it.'),
+  band: count.nullable().describe('Models that the paired comparison cannot separate share one.'),
+  sharedMean: z.number().nullable().describe('Mean over the cases that every ranked model has.'),
+  figures: figuresSchema,
+});
+
+export const noteSchema = z.strictObject({
+  code: z.string().describe('Stable word for programs, such as coverage, unpriced, margin.'),
+  requestName: nullableText,
+  modelId: nullableText,
+  text: z.string(),
+});
+
+export const boardSchema = z.strictObject({
+  requestName: z.string(),
+  suiteName: z.string(),
+  suiteVersion: nullableText,
+  suiteDigest: z.string(),
+  cases: count,
+  harness: z.string(),
+  environment: z.string(),
+  attempts: z.strictObject({ k: count, strategy: z.enum(['avg', 'pass']) }),
+  failure: nullableText,
+  planned: count,
+  recorded: count,
+  sharedCases: count.describe('Cases that every ranked model has: only they decide ranks.'),
+  alpha: z.number().describe('Level of each comparison behind the bands.'),
+  rows: z.array(boardRowSchema).describe('Best first; then unranked, then no_data.'),
+  notes: z.array(noteSchema),
+});
+
+export const failureSchema = z
+  .strictObject({
+    requestName: nullableText.describe('Null for a skipped model: it is skipped everywhere.'),
+    modelId: z.string(),
+    outcome: z.enum(['wrong', 'unrecorded', ...OUTCOME_KINDS.filter((kind) => kind !== 'scored')]),
+    code: nullableText,
+    phase: nullableText,
+    message: z.string(),
+    cells: count,
+    examples: z
+      .array(z.strictObject({ task: count, caseId: z.string(), attempt: count, generation: count }))
+      .describe('The first few of the cells.'),
+    answerPreview: nullableText,
+  })
+  .describe('Cells that failed for one reason; wrong answers are grouped by case.');
+
+export const gateFailureSchema = z.strictObject({
+  gate: z.enum(['minCoverage', 'minPassRate', 'minMean', 'maxUnscoredRate', 'requireModels']),
+  requestName: z.string(),
+  modelId: z.string(),
+  limit: z.number().nullable(),
+  measured: z.number().nullable(),
+  message: z.string(),
+});
+
+export const reportSchema = z
+  .strictObject({
+    format: z.literal('assay-report'),
+    version: z.literal(1),
+    run: z.strictObject({
+      runId: z.string(),
+      name: z.string(),
+      state: z.string(),
+      reason: nullableText,
+      createdAt: z.string(),
+      startedAt: nullableText,
+      finishedAt: nullableText,
+      generation: count,
+      seed: z.number(),
+      planned: count,
+      recorded: count,
+      scored: count,
+      complete: z.boolean().describe('Whether the run completed and every planned cell has a score.'),
+    }),
+    statement: z.string().describe('What the state of the run means, in words.'),
+    next: z.string().describe('The next command to type.'),
+    totals: z.strictObject({
+      costUsd: z.number().min(0).nullable(),
+      unpricedCells: count,
+      usage: usageSchema,
+      wastedUsage: usageSchema,
+      calls: count,
+    }),
+    boards: z.array(boardSchema).describe('One leaderboard for each request, in declaration order.'),
+    failures: z.array(failureSchema).describe('Faults first, then wrong answers; at most a thousand.'),
+    failureCount: count.describe('All groups of failures, those beyond the list included.'),
+    gateFailures: z.array(gateFailureSchema).describe('Gates of the run that were not met.'),
+    notes: z.array(noteSchema).describe('About the run as a whole.'),
+  })
+  .describe('Report of an Assay run. Counts are of cells: one attempt of one case for one model.');
+
+export type Report = z.infer<typeof reportSchema>;
+export type Board = z.infer<typeof boardSchema>;
+export type BoardRow = z.infer<typeof boardRowSchema>;
+export type Note = z.infer<typeof noteSchema>;
+export type Failure = z.infer<typeof failureSchema>;
+
+/** JSON Schema (draft 2020-12) of the report, as kept in `schemas/report.schema.json`. */
+export const toReportJsonSchema = (): object => z.toJSONSchema(reportSchema);
