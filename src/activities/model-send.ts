@@ -38,9 +38,17 @@ export async function sendRequest(dependencies: Dependencies, sending: Sending):
     return { kind: 'kept', answer: await keep(dependencies, sending, { answer, started }) };
   } catch (error) {
     // A call that was cut off keeps its row `started`: the run settles it at its worst case.
-    if (signal.aborted || !(error instanceof ProviderError)) throw error;
-    return await settleFailure(dependencies, sending, { error, latencyMs: dependencies.now() - started });
+    if (signal.aborted) throw error;
+    const failure = error instanceof ProviderError ? error : toOwnFault(error);
+    return await settleFailure(dependencies, sending, { error: failure, latencyMs: dependencies.now() - started });
   }
+}
+
+/** A fault of Assay itself must not send and pay the request again: it ends the call, and says so. */
+function toOwnFault(error: unknown): ProviderError {
+  const message = `Assay could not handle this call: ${error instanceof Error ? error.message : String(error)}`;
+  const classified = { class: 'unknown', retryable: false, status: null, retryAfterMs: null, served: true, message } as const;
+  return new ProviderError(classified, { cause: error });
 }
 
 function toModelRequest({ prepared, input, admission }: Sending) {
@@ -55,6 +63,7 @@ function toModelRequest({ prepared, input, admission }: Sending) {
       requestName: place.request.spec.name,
       modelId: input.cell.modelId,
       caseId: input.cell.caseId,
+      seed: place.plan.spec.execution.seed,
       attempt: input.cell.attempt,
       step: input.step,
       purpose: 'agent',
@@ -132,11 +141,10 @@ async function settleFailure(
   return { kind: 'ended', result: toEnded({ input, classified, latencyMs, timeIsUp, usage: error.usage, admission }) };
 }
 
-/** What a failed request has cost: an answer that was cut off or came too late may have been served. */
+/** What a failed request has cost: the worst case where the model may have worked on it. */
 function toSpend({ usage, classified }: ProviderError, price: Price | null): CallSpend {
   if (usage !== null) return { kind: 'known', usage, costUsd: toCostUsd(usage, price) };
-  const cutOff = classified.class === 'time_out' || classified.class === 'connection' || classified.class === 'bad_answer';
-  return { kind: cutOff && classified.status !== null ? 'unknown' : classified.class === 'time_out' ? 'unknown' : 'none' };
+  return { kind: classified.served ? 'unknown' : 'none' };
 }
 
 const redactFailure = ({ redact }: Dependencies, failure: ClassifiedFailure): ClassifiedFailure => ({

@@ -9,6 +9,7 @@ import {
   CONNECTION_RULE,
   CREDENTIAL_RULE,
   FILE_CODES,
+  NEVER_SENT_CODES,
   findStatedStatus,
   OVERFLOW_RULE,
   SHORT_LIMIT,
@@ -55,9 +56,13 @@ export function classifyFailure(
     ...verdict,
     status: facts.status,
     retryAfterMs: parseRetryAfter(facts.headers, options.now),
+    served: facts.status === null ? maybeServed(facts) : facts.status < 400,
     message: toMessage(facts),
   };
 }
+
+const maybeServed = (facts: FailureFacts): boolean =>
+  !facts.codes.some((code) => NEVER_SENT_CODES.has(code));
 
 function decideByRules(facts: FailureFacts, rules: readonly FailureRule[]): Verdict | null {
   const rule = rules.find((one) => matchesRule(facts, one));

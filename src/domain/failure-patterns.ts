@@ -64,6 +64,18 @@ export const CODE_CLASSES: { readonly [code: string]: FailureClass } = {
 };
 
 /** Codes of Node and undici for a connection that failed; any of them may work the next time. */
+/** System codes of a connection that was never made: nothing was sent, nothing can have been charged. */
+export const NEVER_SENT_CODES: ReadonlySet<string> = new Set([
+  'econnrefused',
+  'enotfound',
+  'eai_again',
+  'ehostunreach',
+  'ehostdown',
+  'enetunreach',
+  'enetdown',
+  'eaddrnotavail',
+]);
+
 export const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'econnreset',
   'econnrefused',

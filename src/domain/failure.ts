@@ -23,6 +23,8 @@ export type ClassifiedFailure = {
   readonly status: number | null;
   /** From `Retry-After` or `retry-after-ms`; null when absent or unreadable. */
   readonly retryAfterMs: number | null;
+  /** The model may have worked on the request, so it may be charged although no answer came. */
+  readonly served: boolean;
   /** One readable line of at most 500 characters, without markup. */
   readonly message: string;
 };

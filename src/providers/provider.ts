@@ -19,6 +19,8 @@ export type ModelRequest = {
     readonly requestName: string;
     readonly modelId: string;
     readonly caseId: string;
+    /** The run's seed. */
+    readonly seed: number;
     readonly attempt: number;
     readonly step: number;
     readonly purpose: string;

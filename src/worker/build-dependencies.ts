@@ -25,7 +25,7 @@ export function buildDependencies(parts: {
 }): Built {
   const { db, connection, namespace, dataDir, hostId } = parts;
   const environments = createEnvironments({
-    host: { root: join(dataDir, 'sessions'), hostId, installationId: hostId },
+    host: { root: join(dataDir, 'sessions'), hostId, installationId: hostId, path: readKey('PATH') ?? '' },
   });
   const secrets = new KnownSecrets(readKey);
   const runs = new RunReader(db);

@@ -1,10 +1,10 @@
-import { createRedactor } from '../domain/redact.ts';
+import { createRedactor, type Redactor } from '../domain/redact.ts';
 
 /** The values of the variables that providers named so far: each is known before its first use. */
 export class KnownSecrets {
   private readonly readVariable: (name: string) => string | null;
   private readonly values = new Map<string, string>();
-  private redactor = createRedactor([]);
+  private redactor: Redactor = createRedactor([]);
 
   constructor(readVariable: (name: string) => string | null) {
     this.readVariable = readVariable;
@@ -20,6 +20,6 @@ export class KnownSecrets {
   }
 
   redact(text: string): string {
-    return this.redactor(text);
+    return this.redactor.redact(text);
   }
 }

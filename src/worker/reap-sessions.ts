@@ -15,26 +15,21 @@ export type Reaping = {
 };
 
 /**
- * Removes this host's sessions whose workflow has ended. Sessions that the store does not know were made by
- * this installation's graders or for a database that is gone: their workflow has ended by definition once
- * their own session is gone. Removes nothing when Temporal or the store cannot be asked.
+ * Removes this host's sessions whose workflow has ended, or that no row of the store knows. Rows are written
+ * before sessions are opened and read after they are listed, so that a session in the making is never taken
+ * for an orphan. Removes nothing when Temporal or the store cannot be asked.
  */
 export async function reapSessions({ client, db, host, hostId, logger }: Reaping): Promise<void> {
-  const rows = await listLiveSessions(db, { hostId });
-  const owners = new Map(rows.map((row) => [row.sessionId, row.workflowId]));
   const open = new Map<string, Promise<boolean>>();
-  const isOpen = (workflowId: string): Promise<boolean> => {
-    const known = open.get(workflowId) ?? isRunning(client, workflowId);
-    open.set(workflowId, known);
-    return known;
+  const isOpen = async (sessionId: string): Promise<boolean> => {
+    const rows = await listLiveSessions(db, { hostId });
+    const owner = rows.find((row) => row.sessionId === toOwnerSession(sessionId))?.workflowId;
+    if (owner === undefined) return false;
+    const known = open.get(owner) ?? isRunning(client, owner);
+    open.set(owner, known);
+    return await known;
   };
-  const closed = await reapHostSessions({
-    environment: host,
-    isOpen: async ({ sessionId }) => {
-      const owner = owners.get(toOwnerSession(sessionId));
-      return owner !== undefined && (await isOpen(owner));
-    },
-  });
+  const closed = await reapHostSessions({ environment: host, isOpen: ({ sessionId }) => isOpen(sessionId) });
   for (const { sessionId } of closed) {
     await markSessionClosed(db, sessionId);
     logger.info({ sessionId }, 'removed a session whose owner has ended');
