@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import type { Settings } from '../config/environment-variables.ts';
+import type { CommandResult } from './command-result.ts';
+
+/** What every command gets. */
+export type CommandContext = {
+  readonly settings: Settings;
+  readonly json: boolean;
+  /** Says what goes on, on standard error. */
+  readonly note: (text: string) => void;
+};
+
+/** Runs a command's action and prints what it returns. */
+export type RunAction = (action: (context: CommandContext) => Promise<CommandResult>) => Promise<void>;
+
+/** Adds one command to the program. What is large is imported inside its action. */
+export type AddCommand = (program: Command, run: RunAction) => void;
+
+export const RUN_ARGUMENT = 'id of a run, the start of one, or `last`';
+
+/** Every command can print one JSON document instead of text. */
+export const addJsonOption = (command: Command): Command =>
+  command.option('--json', 'print one JSON document and nothing else');

@@ -1,0 +1,18 @@
+import { addJsonOption, RUN_ARGUMENT, type AddCommand } from '../command.ts';
+import { parseAmount } from '../option-values.ts';
+
+type ResumeOptions = { readonly maxUsd?: number; readonly detach?: boolean };
+
+export const addResume: AddCommand = (program, run) => {
+  addJsonOption(program.command('resume'))
+    .description('continue a run that ended early: what has no result runs again, what has one stays')
+    .argument('<run>', RUN_ARGUMENT)
+    .option('--max-usd <n>', 'new cap on the cost of the whole run', parseAmount)
+    .option('--detach', 'start it and return at once')
+    .action((word: string, { maxUsd, detach }: ResumeOptions) =>
+      run(async (context) => {
+        const { resumeByWord } = await import('../resume-by-word.ts');
+        return resumeByWord({ word, maxUsd: maxUsd ?? null, detach: detach === true }, context);
+      }),
+    );
+};

@@ -1,0 +1,75 @@
+import { loadReport } from '../client/report.ts';
+import { ClientError } from '../client/client-error.ts';
+import type { RunState } from '../domain/outcome.ts';
+import type { Report } from '../reports/report-schema.ts';
+import { formatTable } from '../reports/table.ts';
+import { loadRun, type RunRow } from '../store/runs.ts';
+import type { CommandContext } from './command.ts';
+import { toResult, type CommandResult } from './command-result.ts';
+import { decideExit, type ExitDecision } from './exit-code.ts';
+import { formatState } from './format.ts';
+import { toRunUrl, type OpenAssay } from './open-assay.ts';
+import { toTableForm } from './table-form.ts';
+
+/** The leaderboard of a run that has ended, with the exit code that it means. */
+export async function concludeRun(
+  { connection, stack }: OpenAssay,
+  runId: string,
+  context: CommandContext,
+): Promise<CommandResult> {
+  const run = await loadRun(connection.db, runId);
+  if (run === null) throw new ClientError(`Run ${runId} is not in this database any more.`);
+  const report = run.planDigest === null ? null : await loadReport(connection, runId);
+  const decision = decideExit(toRunEnd(run.state, report));
+  const temporalUrl = toRunUrl(stack, runId);
+  const { state, reason } = run;
+  return toResult({
+    document: {
+      runId,
+      state,
+      reason,
+      exitCode: decision.code,
+      exitReasons: decision.reasons,
+      temporalUrl,
+      report,
+    },
+    text: [
+      report === null ? toBareEnd(run) : formatTable(report, toTableForm(context.settings)).trimEnd(),
+      toExitText(decision),
+      temporalUrl === null ? '' : `Temporal UI: ${temporalUrl}`,
+    ]
+      .filter((part) => part !== '')
+      .join('\n\n'),
+    next: report === null ? ['assay run FILE'] : toNext(runId, report),
+    exitCode: decision.code,
+  });
+}
+
+function toRunEnd(state: RunState, report: Report | null): Parameters<typeof decideExit>[0] {
+  if (report === null) return { state, gateFailures: [], planned: 0, scored: 0, unfinished: 0 };
+  const outcomes = report.boards.flatMap((board) => board.rows.map((row) => row.figures.outcomes));
+  const unfinished = outcomes.reduce((sum, one) => sum + one.not_run + one.interrupted + one.unrecorded, 0);
+  return {
+    state,
+    gateFailures: report.gateFailures,
+    planned: report.run.planned,
+    scored: report.run.scored,
+    unfinished,
+  };
+}
+
+const toBareEnd = ({ runId, state, reason }: RunRow): string =>
+  `Run ${runId}: ${formatState(state)}${reason === null ? '' : `\n${reason}`}`;
+
+const toExitText = ({ code, reasons }: ExitDecision): string =>
+  code === 0 ? '' : `Exit code ${code}: ${reasons.join('; ')}`;
+
+function toNext(runId: string, report: Report): readonly string[] {
+  const failure = report.failures.find((one) => one.examples.length > 0);
+  const example = failure?.examples[0];
+  const show =
+    failure === undefined || example === undefined
+      ? []
+      : [`assay show ${runId} ${example.caseId} --model ${failure.modelId} --attempt ${example.attempt}`];
+  return [...new Set([report.next, ...show, `assay report ${runId} --format json --output report.json`])];
+}

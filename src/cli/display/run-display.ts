@@ -1,0 +1,150 @@
+import { createLogUpdate } from 'log-update';
+import picocolors from 'picocolors';
+import type { RunProgress } from '../../client/progress.ts';
+import { sumProgress } from '../../client/progress.ts';
+import { isTerminal } from '../../domain/outcome.ts';
+import type { ProgressRow } from '../../store/progress.ts';
+import { formatPlainLine, isLineDue, type PrintedLine } from './plain-lines.ts';
+import { formatProgressTable, type ProgressView } from './progress-table.ts';
+import { addSample, estimateRemainingMs, type DoneSample } from './remaining-time.ts';
+
+/** Shows how a run goes, on standard error: standard output is for results. */
+export interface RunDisplay {
+  show(progress: RunProgress): void;
+  /** A sentence that stays, such as what Ctrl-C does now. */
+  notice(text: string): void;
+  /** Leaves the last state on the screen. */
+  close(): void;
+}
+
+export type DisplayStream = NodeJS.WritableStream & {
+  readonly isTTY?: boolean;
+  columns?: number;
+  rows?: number;
+};
+
+const REDRAW_MS = 200;
+
+/** A live table on a terminal, plain lines elsewhere. */
+export function createRunDisplay(stream: DisplayStream, settings: { readonly noColor: boolean }): RunDisplay {
+  return stream.isTTY === true ? new LiveDisplay(stream, settings.noColor) : new PlainDisplay(stream);
+}
+
+/** Keeps what the remaining times are estimated from. */
+class Pace {
+  private samples = new Map<string, readonly DoneSample[]>();
+
+  note(progress: RunProgress, atMs: number): void {
+    const total: readonly [string, number] = ['', sumProgress(progress.rows).done];
+    const cells = progress.rows.map((line): readonly [string, number] => [keyOf(line), line.done]);
+    for (const [key, done] of [total, ...cells])
+      this.samples.set(key, addSample(this.samples.get(key) ?? [], { atMs, done }));
+  }
+
+  remainingMs(key: string, remaining: number, atMs: number): number | null {
+    return estimateRemainingMs(this.samples.get(key) ?? [], { atMs, remaining });
+  }
+}
+
+class LiveDisplay implements RunDisplay {
+  private readonly stream: DisplayStream;
+  private readonly update: ReturnType<typeof createLogUpdate>;
+  private readonly colors: ReturnType<typeof picocolors.createColors>;
+  private readonly pace = new Pace();
+  private readonly startedMs = performance.now();
+  private readonly timer: NodeJS.Timeout;
+  private progress: RunProgress | null = null;
+  private noticeText: string | null = null;
+
+  constructor(stream: DisplayStream, noColor: boolean) {
+    this.stream = stream;
+    this.update = createLogUpdate(stream as NodeJS.WriteStream, { showCursor: true });
+    this.colors = picocolors.createColors(!noColor);
+    this.timer = setInterval(() => this.draw(), REDRAW_MS);
+    this.timer.unref();
+  }
+
+  show(progress: RunProgress): void {
+    this.progress = progress;
+    this.pace.note(progress, performance.now());
+  }
+
+  notice(text: string): void {
+    this.noticeText = text;
+    this.draw();
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    this.draw();
+    this.update.done();
+  }
+
+  private draw(): void {
+    if (this.progress === null) return;
+    const { columns: width = 80, rows: height = 24 } = this.stream;
+    this.update(formatProgressTable(this.view(this.progress), { width, height, colors: this.colors }));
+  }
+
+  private view(progress: RunProgress): ProgressView {
+    const nowMs = performance.now();
+    const totals = sumProgress(progress.rows);
+    return {
+      progress,
+      elapsedMs: toElapsedMs(progress) ?? nowMs - this.startedMs,
+      remainingMs: this.pace.remainingMs('', totals.planned - totals.done, nowMs),
+      lineRemainingMs: progress.rows.map((line) =>
+        this.pace.remainingMs(keyOf(line), line.planned - line.done, nowMs),
+      ),
+      notice: this.noticeText,
+    };
+  }
+}
+
+class PlainDisplay implements RunDisplay {
+  private readonly stream: DisplayStream;
+  private readonly pace = new Pace();
+  private printed: PrintedLine | null = null;
+  private progress: RunProgress | null = null;
+
+  constructor(stream: DisplayStream) {
+    this.stream = stream;
+  }
+
+  show(progress: RunProgress): void {
+    this.progress = progress;
+    this.pace.note(progress, performance.now());
+    this.print(isTerminal(progress.state));
+  }
+
+  notice(text: string): void {
+    this.stream.write(`${text}\n`);
+  }
+
+  close(): void {
+    this.print(true);
+  }
+
+  private print(last: boolean): void {
+    if (this.progress === null) return;
+    const nowMs = performance.now();
+    const { planned, done } = sumProgress(this.progress.rows);
+    // Without the remaining time, which changes by itself, a line says when nothing has happened.
+    const text = formatPlainLine(this.progress, null);
+    const next = { nowMs, text, state: this.progress.state, last };
+    if (!isLineDue(next, this.printed)) return;
+    this.printed = { atMs: nowMs, text, state: this.progress.state };
+    this.stream.write(
+      `${formatPlainLine(this.progress, this.pace.remainingMs('', planned - done, nowMs))}\n`,
+    );
+  }
+}
+
+const keyOf = (line: ProgressRow): string => `${line.requestName}/${line.modelId}`;
+
+/** By the run's own clock where it has started; the machine of the store may differ by seconds. */
+function toElapsedMs(progress: RunProgress): number | null {
+  if (progress.startedAt === null) return null;
+  const end = progress.finishedAt === null ? Date.now() : Date.parse(progress.finishedAt);
+  return Math.max(0, end - Date.parse(progress.startedAt));
+}

@@ -1,0 +1,82 @@
+import { cancelRun } from '../client/control-run.ts';
+import type { RunProgress } from '../client/progress.ts';
+import { watchRun } from '../client/watch-run.ts';
+import type { StackOptions } from '../local/stack.ts';
+import { loadRun } from '../store/runs.ts';
+import type { CommandContext } from './command.ts';
+import { createRunDisplay, type RunDisplay } from './display/run-display.ts';
+import { EXIT } from './exit-code.ts';
+import type { Interrupts } from './interrupts.ts';
+import type { OpenAssay } from './open-assay.ts';
+import { superviseStack } from './supervise-stack.ts';
+
+export type Following = {
+  readonly open: OpenAssay;
+  readonly runId: string;
+  /** What Ctrl-C does: cancel the run, then leave. Null = leave at once. */
+  readonly interrupts: Interrupts | null;
+  readonly stackOptions: StackOptions;
+};
+
+const POLL_MS = 300;
+
+/**
+ * Shows a run until it has ended, and keeps the parts of the local stack alive meanwhile. The first Ctrl-C
+ * cancels the run and goes on showing it; the second ends the process.
+ */
+export async function followRun(following: Following, { settings }: CommandContext): Promise<void> {
+  const { open, runId, interrupts, stackOptions } = following;
+  const stream = settings.ci
+    ? Object.assign(Object.create(process.stderr) as NodeJS.WriteStream, { isTTY: false })
+    : process.stderr;
+  const display = createRunDisplay(stream, settings);
+  const ended = new AbortController();
+  const supervised = superviseStack(stackOptions, {
+    signal: ended.signal,
+    notice: (text) => display.notice(text),
+  });
+  interrupts?.listen((count) => onInterrupt(count, following, display));
+  const onTrouble = (message: string | null): void => {
+    display.notice(message === null ? 'Postgres answers again.' : `Waiting for Postgres: ${message}`);
+  };
+  try {
+    for await (const progress of watchRun(open.connection, runId, {
+      signal: ended.signal,
+      pollMs: POLL_MS,
+      onTrouble,
+    })) {
+      display.show(progress satisfies RunProgress);
+    }
+  } finally {
+    ended.abort();
+    await supervised;
+    display.close();
+  }
+}
+
+function onInterrupt(count: number, { open, runId }: Following, display: RunDisplay): void {
+  if (count > 1) {
+    display.close();
+    process.stderr.write(
+      `Left. The worker goes on cleaning up; \`assay watch ${runId}\` shows how it ends.\n`,
+    );
+    process.exit(EXIT.cancelled);
+  }
+  display.notice('Cancelling, waiting for cleanup. Ctrl-C again leaves at once; cleanup goes on.');
+  cancel(open, runId).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    display.notice(`Could not cancel: ${why}. Ctrl-C again leaves; \`assay cancel ${runId}\` tries again.`);
+  });
+}
+
+async function cancel({ connection }: OpenAssay, runId: string): Promise<void> {
+  const run = await loadRun(connection.db, runId);
+  if (run !== null) {
+    await cancelRun(connection, run);
+    return;
+  }
+  // Not prepared yet: the workflow is all there is.
+  const client = await connection.temporal();
+  const { toRunWorkflowId } = await import('../domain/workflow-ids.ts');
+  await client.workflow.getHandle(toRunWorkflowId(runId)).cancel();
+}

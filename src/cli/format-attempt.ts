@@ -1,0 +1,102 @@
+import type { Score } from '../domain/score.ts';
+import type { Message, ToolCall } from '../domain/transcript.ts';
+import type { CallDetail, ToolCallDetail, TryDetail } from '../store/attempt-detail.ts';
+import { formatDuration, formatUsd, indent, toPrintable } from './format.ts';
+import { formatOutcome } from './format-outcome.ts';
+import type { NamedAttempt } from './show-case.ts';
+import { formatTextTable } from './text-table.ts';
+
+/** One attempt for people: outcome, scores, transcript, calls, tools, discarded tries. */
+export function formatAttempt(attempt: NamedAttempt, transcript: readonly Message[]): string {
+  const { key, requestName, modelId, caseId } = attempt;
+  const generation = key.generation > 1 ? ` · generation ${key.generation}` : '';
+  const parts = [
+    `${requestName} / ${modelId} / ${caseId} · attempt ${key.attempt}${generation}\n${formatOutcome(attempt.outcome)}`,
+    section('Scores', attempt.scores.map(formatScore).join('\n')),
+    section('Transcript', transcript.map(formatMessage).join('\n\n')),
+    section('Model calls', attempt.calls.length === 0 ? '' : formatCalls(attempt.calls)),
+    section('Tool calls', attempt.toolCalls.length === 0 ? '' : formatTools(attempt.toolCalls)),
+    section('Discarded tries', attempt.tries.map(formatTry).join('\n')),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+const section = (title: string, body: string): string =>
+  body === '' ? '' : `${title}\n${indent(body, '  ')}`;
+
+function formatScore({ scorer, verdict, required }: Score): string {
+  const value =
+    verdict.kind === 'scored'
+      ? `${verdict.value.toFixed(2)} ${verdict.pass ? 'pass' : 'fail'}`
+      : `unscored (${verdict.code})`;
+  return `${scorer}${required ? '' : ' (optional)'}: ${value}  ${toPrintable(verdict.explanation)}`;
+}
+
+function formatMessage(message: Message): string {
+  switch (message.role) {
+    case 'system':
+    case 'user':
+      return titled(message.role, message.text);
+    case 'assistant': {
+      const reasoning = message.reasoning === null ? [] : [titled('reasoning', message.reasoning)];
+      const text =
+        message.text === '' && message.toolCalls.length > 0
+          ? []
+          : [titled('assistant', message.text || '(empty)')];
+      return [...reasoning, ...text, ...message.toolCalls.map(formatToolCall)].join('\n');
+    }
+    case 'tool':
+      return titled(`tool ${message.toolName}, ${message.status}`, message.text);
+  }
+}
+
+const titled = (title: string, text: string): string => `${title}\n${indent(toPrintable(text), '  ')}`;
+
+function formatToolCall({ name, arguments: given }: ToolCall): string {
+  const text = given.kind === 'parsed' ? JSON.stringify(given.value) : `unreadable arguments: ${given.text}`;
+  return titled(`calls ${name}`, text);
+}
+
+const formatCalls = (calls: readonly CallDetail[]): string =>
+  formatTextTable({
+    heads: ['purpose', 'try', 'step', 'request', 'state', 'in', 'out', 'cost', 'took', 'waited', 'end'],
+    rows: calls.map((call) => [
+      call.purpose,
+      String(call.tryNumber),
+      String(call.step),
+      String(call.requestNumber),
+      call.state,
+      toFigure(call.inputTokens),
+      toFigure(call.outputTokens),
+      `${formatUsd(call.costUsd)}${call.estimated ? ' (worst case)' : ''}`,
+      toTime(call.latencyMs),
+      toTime(call.waitedMs),
+      toPrintable(call.failureMessage ?? call.finishReason ?? '').replaceAll('\n', ' '),
+    ]),
+    right: [1, 2, 3, 5, 6, 7, 8, 9],
+  });
+
+const formatTools = (calls: readonly ToolCallDetail[]): string =>
+  formatTextTable({
+    heads: ['tool', 'try', 'step', 'call', 'state', 'status', 'executions'],
+    rows: calls.map((call) => [
+      call.tool,
+      String(call.tryNumber),
+      String(call.step),
+      String(call.call),
+      call.state,
+      call.status ?? '',
+      String(call.executions),
+    ]),
+    right: [1, 2, 3, 6],
+  });
+
+function formatTry({ tryNumber, late, stage, error }: TryDetail): string {
+  const what = late ? 'came after the end of the run' : `failed in ${stage ?? 'an unknown stage'}`;
+  return `try ${tryNumber}: ${what}${error === null ? '' : `: ${toPrintable(error)}`}`;
+}
+
+const toFigure = (value: number | null): string => (value === null ? '?' : String(value));
+
+const toTime = (durationMs: number | null): string =>
+  durationMs === null ? '' : durationMs < 10_000 ? `${Math.round(durationMs)}ms` : formatDuration(durationMs);

@@ -1,0 +1,75 @@
+import { fileURLToPath } from 'node:url';
+import { ClientError } from '../client/client-error.ts';
+import { connectAssay, type AssayConnection } from '../client/connect.ts';
+import { toRunWorkflowId } from '../domain/workflow-ids.ts';
+import { ensureStack, type Stack, type StackOptions } from '../local/stack.ts';
+import { readStackFile } from '../local/stack-file.ts';
+import type { CommandContext } from './command.ts';
+
+/** The stack that answers, and a connection to it. Close it whatever happens. */
+export type OpenAssay = {
+  readonly connection: AssayConnection;
+  readonly stack: Stack;
+  readonly close: () => Promise<void>;
+};
+
+/** A stack without a worker would not stop by itself, so every command wants one. */
+export function toStackOptions({ settings, note }: CommandContext): StackOptions {
+  const launcher = fileURLToPath(new URL('../../bin/assay', import.meta.url));
+  return {
+    dataDir: settings.dataDir,
+    environment: process.env,
+    workerCommand: [launcher, 'worker', '--stack'],
+    note,
+  };
+}
+
+/** Starts what is missing of the stack and connects. Throws a StackError or a ClientError that says what to do. */
+export async function openAssay(options: StackOptions): Promise<OpenAssay> {
+  const stack = await ensureStack(options);
+  try {
+    const connection = await connectAssay({
+      databaseUrl: stack.databaseUrl,
+      temporal: stack.uiUrl === null ? null : { address: stack.temporalAddress, namespace: stack.namespace },
+    });
+    const close = async (): Promise<void> => {
+      await connection.close();
+      stack.leave();
+    };
+    return { connection, stack, close };
+  } catch (error) {
+    stack.leave();
+    throw error;
+  }
+}
+
+/** Whether there can be runs here: a database that the user named, or a stack that has been started before. */
+export const hasStack = ({ databaseUrl, dataDir }: CommandContext['settings']): boolean =>
+  databaseUrl !== null || readStackFile(dataDir) !== null;
+
+/** Opens for the time of `work`, which looks for a run: in a folder that has none, no stack is started for it. */
+export async function withRuns<T>(
+  context: CommandContext,
+  work: (open: OpenAssay) => Promise<T>,
+): Promise<T> {
+  if (hasStack(context.settings)) return withAssay(toStackOptions(context), work);
+  throw new ClientError(
+    `There are no runs in ${context.settings.dataDir}. Change to the folder of your runs, or start one with \`assay run FILE\`.`,
+  );
+}
+
+/** Opens for the time of `work`. */
+export async function withAssay<T>(options: StackOptions, work: (open: OpenAssay) => Promise<T>): Promise<T> {
+  const open = await openAssay(options);
+  try {
+    return await work(open);
+  } finally {
+    await open.close();
+  }
+}
+
+/** Address of a run in the Temporal UI; null for a server that the user runs, whose UI is not known. */
+export const toRunUrl = ({ uiUrl, namespace }: Stack, runId: string): string | null =>
+  uiUrl === null
+    ? null
+    : `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(toRunWorkflowId(runId))}`;

@@ -1,0 +1,32 @@
+import { resumeRun } from '../client/control-run.ts';
+import { findRun } from '../client/find-run.ts';
+import type { CommandContext } from './command.ts';
+import { toResult, type CommandResult } from './command-result.ts';
+import { finishRun } from './finish-run.ts';
+import { countOf } from './format.ts';
+import { Interrupts } from './interrupts.ts';
+import { toRunUrl, toStackOptions, withRuns } from './open-assay.ts';
+
+type Resume = { readonly word: string; readonly maxUsd: number | null; readonly detach: boolean };
+
+/** `assay resume RUN` */
+export async function resumeByWord(resume: Resume, context: CommandContext): Promise<CommandResult> {
+  const stackOptions = toStackOptions(context);
+  return withRuns(context, async (open) => {
+    const run = await findRun(open.connection.db, resume.word);
+    const budgets = resume.maxUsd === null ? {} : { maxRunUsd: resume.maxUsd };
+    const interrupts = resume.detach ? null : new Interrupts();
+    try {
+      const { runId, cells } = await resumeRun(open.connection, { run, budgets });
+      context.note(`Run ${runId} goes on: ${countOf(cells, 'cell')} to run or to grade.`);
+      if (interrupts !== null) return await finishRun({ open, runId, interrupts, stackOptions }, context);
+      return toResult({
+        document: { runId, cells, temporalUrl: toRunUrl(open.stack, runId) },
+        text: '',
+        next: [`assay watch ${runId}`, `assay cancel ${runId}`],
+      });
+    } finally {
+      interrupts?.stop();
+    }
+  });
+}

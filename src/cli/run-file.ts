@@ -1,0 +1,29 @@
+import { checkRunId } from '../client/run-id.ts';
+import { createBuiltInCatalog } from '../config/built-in-catalog.ts';
+import { loadRun } from '../config/load.ts';
+import { estimateRun } from '../domain/estimate.ts';
+import type { CommandContext } from './command.ts';
+import type { CommandResult } from './command-result.ts';
+import { confirmSpending } from './confirm-spending.ts';
+import { describePlan } from './describe-plan.ts';
+import { toOverrides, toSelection, type RunOptions } from './run-options.ts';
+
+/** `assay run FILE`. Whatever is wrong with the file is said before anything is started. */
+export async function runFile(
+  file: string,
+  options: RunOptions,
+  context: CommandContext,
+): Promise<CommandResult> {
+  const [selection, overrides] = [toSelection(options), toOverrides(options)];
+  const runId = options.runId === undefined ? null : checkRunId(options.runId);
+  const catalog = createBuiltInCatalog();
+  const loaded = await loadRun({ source: { kind: 'file', path: file }, selection, overrides, catalog });
+  for (const warning of loaded.warnings) context.note(`Warning: ${warning}`);
+  const { spec, suites } = loaded;
+  const estimate = estimateRun(spec, suites);
+  if (options.dryRun === true) return describePlan({ loaded, estimate });
+  const approved = await confirmSpending({ spec, estimate, yes: options.yes === true, json: context.json });
+  // What follows needs Postgres and Temporal, and their libraries take a while to load.
+  const { launchRun } = await import('./launch-run.ts');
+  return launchRun({ loaded, runId, approved, detach: options.detach === true }, context);
+}

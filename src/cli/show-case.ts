@@ -1,0 +1,127 @@
+import { ClientError } from '../client/client-error.ts';
+import { findRun } from '../client/find-run.ts';
+import { findNearest } from '../config/nearest.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { Message } from '../domain/transcript.ts';
+import { loadAttemptDetail, type AttemptDetail } from '../store/attempt-detail.ts';
+import { loadPlan } from '../store/plans.ts';
+import type { Db } from '../store/pool.ts';
+import { loadReportRows } from '../store/report-rows.ts';
+import { loadTranscript } from '../store/steps.ts';
+import type { CommandContext } from './command.ts';
+import { toResult, type CommandResult } from './command-result.ts';
+import { formatAttempt } from './format-attempt.ts';
+import { withRuns } from './open-assay.ts';
+import { formatOutcome } from './format-outcome.ts';
+import { formatTextTable } from './text-table.ts';
+
+/** Which attempts of a case are meant. */
+export type CaseChoice = { readonly model?: string; readonly request?: string; readonly attempt?: number };
+
+type CaseQuery = { readonly word: string; readonly caseId: string; readonly choice: CaseChoice };
+
+/** An attempt with the name of its request. */
+export type NamedAttempt = AttemptDetail & { readonly requestName: string };
+
+/** `assay show RUN CASE`: the attempt that is meant, or a list when there are several. */
+export async function showCase(
+  { word, caseId, choice }: CaseQuery,
+  context: CommandContext,
+): Promise<CommandResult> {
+  return withRuns(context, async ({ connection: { db } }) => {
+    const { runId } = await findRun(db, word);
+    const attempts = await loadAttempts(db, { runId, caseId });
+    const meant = latestOnly(attempts.filter((attempt) => isMeant(attempt, choice)));
+    if (meant.length === 0) throw new ClientError(describeNone(caseId, attempts));
+    const [only] = meant;
+    if (only === undefined || meant.length > 1) return toList(runId, caseId, meant);
+    const transcript = await loadMessages(db, only);
+    return toResult({
+      document: { attempt: only, transcript },
+      text: formatAttempt(only, transcript),
+      next: [`assay show ${runId} ${caseId}`, `assay report ${runId}`],
+    });
+  });
+}
+
+async function loadAttempts(
+  db: Db,
+  { runId, caseId }: { runId: string; caseId: string },
+): Promise<readonly NamedAttempt[]> {
+  const plan = await loadPlan(db, runId).catch(() => null);
+  if (plan === null) throw new ClientError(`Run ${runId} was not planned: it has no cases to show.`);
+  const details = await loadAttemptDetail(db, { runId, caseId });
+  if (details.length > 0) {
+    return details.map((detail) => ({
+      ...detail,
+      requestName: plan.requests[detail.requestIndex]?.spec.name ?? '',
+    }));
+  }
+  const { cells } = await loadReportRows(db, runId);
+  const near = findNearest(
+    caseId,
+    cells.map((cell) => cell.caseId),
+  );
+  const hint =
+    near === null ? `It has, for example, ${cells[0]?.caseId ?? 'none'}.` : `Did you mean "${near}"?`;
+  throw new ClientError(`Run ${runId} has no case "${caseId}". ${hint}`);
+}
+
+const isMeant = (attempt: NamedAttempt, { model, request, attempt: index }: CaseChoice): boolean =>
+  (model === undefined || attempt.modelId === model) &&
+  (request === undefined || attempt.requestName === request) &&
+  (index === undefined || attempt.key.attempt === index);
+
+/** Each attempt in its latest generation; what strategy `pass` took out of the plan is left out. */
+function latestOnly(attempts: readonly NamedAttempt[]): readonly NamedAttempt[] {
+  const latest = new Map<string, NamedAttempt>();
+  for (const attempt of attempts) {
+    const name = `${attempt.key.task}/${attempt.key.attempt}`;
+    const known = latest.get(name);
+    if (attempt.planned && (known === undefined || known.key.generation < attempt.key.generation))
+      latest.set(name, attempt);
+  }
+  return [...latest.values()];
+}
+
+function describeNone(caseId: string, attempts: readonly NamedAttempt[]): string {
+  const models = [...new Set(attempts.map((attempt) => attempt.modelId))].join(', ');
+  const requests = [...new Set(attempts.map((attempt) => attempt.requestName))].join(', ');
+  const last = Math.max(...attempts.map((attempt) => attempt.key.attempt));
+  return `Case ${caseId} has no such attempt. Models: ${models}; requests: ${requests}; attempts: 1 to ${last}.`;
+}
+
+function toList(runId: string, caseId: string, attempts: readonly NamedAttempt[]): CommandResult {
+  const rows = attempts.map((attempt) => [
+    attempt.requestName,
+    attempt.modelId,
+    String(attempt.key.attempt),
+    formatOutcome(attempt.outcome),
+  ]);
+  const [first] = attempts.toSorted((a, b) => rankOutcome(a.outcome) - rankOutcome(b.outcome));
+  const one = `assay show ${runId} ${caseId} --model ${first?.modelId ?? ''} --attempt ${first?.key.attempt ?? 1}`;
+  const ambiguous = new Set(attempts.map((attempt) => attempt.requestName)).size > 1;
+  return toResult({
+    document: { attempts },
+    text: formatTextTable({ heads: ['request', 'model', 'attempt', 'outcome'], rows, right: [2] }),
+    next: [ambiguous ? `${one} --request ${first?.requestName ?? ''}` : one],
+  });
+}
+
+/** What went wrong is looked at first. */
+function rankOutcome(outcome: Outcome | null): number {
+  if (outcome === null) return 3;
+  if (outcome.kind === 'scored') return outcome.pass ? 2 : 0;
+  return 1;
+}
+
+/** The messages of the latest try, in order. */
+async function loadMessages(db: Db, attempt: AttemptDetail): Promise<readonly Message[]> {
+  const tryNumber = Math.max(0, ...attempt.steps.map((step) => step.tryNumber));
+  const upToSequence = Math.max(
+    0,
+    ...attempt.steps.filter((step) => step.tryNumber === tryNumber).map((step) => step.sequence),
+  );
+  if (upToSequence === 0) return [];
+  return loadTranscript(db, { key: attempt.key, tryNumber, upToSequence });
+}

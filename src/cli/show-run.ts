@@ -1,0 +1,108 @@
+import { findRun } from '../client/find-run.ts';
+import { sumProgress } from '../client/progress.ts';
+import { isTerminal } from '../domain/outcome.ts';
+import type { RunPlan } from '../domain/plan.ts';
+import { loadPlan } from '../store/plans.ts';
+import { loadProgress, type ProgressRow } from '../store/progress.ts';
+import type { RunRow } from '../store/runs.ts';
+import type { CommandContext } from './command.ts';
+import { toResult, type CommandResult } from './command-result.ts';
+import { countOf, formatDuration, formatMoment, formatState, formatUsd } from './format.ts';
+import { toRunUrl, withRuns } from './open-assay.ts';
+import { formatTextTable } from './text-table.ts';
+
+/** `assay show RUN` */
+export async function showRun(word: string, context: CommandContext): Promise<CommandResult> {
+  return withRuns(context, async ({ connection, stack }) => {
+    const run = await findRun(connection.db, word);
+    const plan = run.planDigest === null ? null : await loadPlan(connection.db, run.runId);
+    const rows = (await loadProgress(connection.db, run.runId))?.rows ?? [];
+    const temporalUrl = toRunUrl(stack, run.runId);
+    const facts = { run, plan, rows, temporalUrl };
+    return toResult({ document: toDocument(facts), text: toText(facts), next: toNext(run, plan) });
+  });
+}
+
+type Facts = {
+  readonly run: RunRow;
+  readonly plan: RunPlan | null;
+  readonly rows: readonly ProgressRow[];
+  readonly temporalUrl: string | null;
+};
+
+function toDocument({ run, plan, rows, temporalUrl }: Facts): object {
+  return {
+    run,
+    temporalUrl,
+    requests: plan?.requests ?? [],
+    skippedModels: plan?.skippedModels ?? [],
+    estimate: plan?.estimate ?? null,
+    progress: rows,
+  };
+}
+
+function toText({ run, plan, rows, temporalUrl }: Facts): string {
+  const totals = sumProgress(rows);
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['Run', run.runId],
+    ['Name', run.name],
+    ['State', run.reason === null ? formatState(run.state) : `${formatState(run.state)}: ${run.reason}`],
+    ['Created', formatMoment(run.createdAt)],
+    ['Took', toDuration(run)],
+    ['Generation', run.generation > 1 ? String(run.generation) : null],
+    [
+      'Cells',
+      rows.length === 0 ? null : `${totals.done} of ${totals.planned} recorded, ${totals.pass} passed`,
+    ],
+    ['Cost', rows.length === 0 ? null : formatUsd(totals.costUsd)],
+    ['Temporal UI', temporalUrl],
+  ];
+  const parts = [
+    facts.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(12)} ${value}`])).join('\n'),
+    plan === null ? '' : plan.requests.map(toRequestLine).join('\n'),
+    plan === null
+      ? ''
+      : plan.skippedModels.map((model) => `Skipped: ${model.modelId}: ${model.reason}`).join('\n'),
+    rows.length === 0 ? '' : toTable(rows),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function toDuration({ startedAt, finishedAt }: RunRow): string | null {
+  if (startedAt === null) return null;
+  const endMs = finishedAt === null ? Date.now() : Date.parse(finishedAt);
+  return `${formatDuration(endMs - Date.parse(startedAt))}${finishedAt === null ? ' so far' : ''}`;
+}
+
+function toRequestLine({ spec, suiteName, caseCount, failure }: RunPlan['requests'][number]): string {
+  const { k, strategy } = spec.attempts;
+  const attempts = strategy === 'pass' ? `up to ${countOf(k, 'attempt')}` : countOf(k, 'attempt');
+  const line = `Request ${spec.name}: ${countOf(caseCount, 'case')} of ${suiteName}, ${attempts} each, harness ${spec.harness.kind}, environment ${spec.environment.kind}`;
+  return failure === null ? line : `${line}; failed in preparation: ${failure}`;
+}
+
+const toTable = (rows: readonly ProgressRow[]): string =>
+  formatTextTable({
+    heads: ['request', 'model', 'done', 'pass', 'mean', 'errors', 'unscored', 'not run', 'cost'],
+    rows: rows.map((row) => [
+      row.requestName,
+      row.modelId,
+      `${row.done}/${row.planned}`,
+      String(row.pass),
+      row.meanScore === null ? '-' : row.meanScore.toFixed(3),
+      String(row.errors),
+      String(row.unscored),
+      String(row.notRun + row.skipped),
+      formatUsd(row.costUsd),
+    ]),
+    right: [2, 3, 4, 5, 6, 7, 8],
+  });
+
+function toNext({ runId, state, planDigest }: RunRow, plan: RunPlan | null): readonly string[] {
+  if (!isTerminal(state)) return [`assay watch ${runId}`, `assay cancel ${runId}`];
+  if (planDigest === null || plan === null) return ['assay run FILE'];
+  const show = `assay show ${runId} CASE`;
+  return state === 'completed'
+    ? [`assay report ${runId}`, show]
+    : [`assay report ${runId}`, `assay resume ${runId}`, show];
+}

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OutcomeKind } from '../domain/outcome.ts';
+import { isTerminal } from '../domain/outcome.ts';
+import { loadOutcomeCounts } from '../store/outcome-counts.ts';
+import type { RunRow } from '../store/runs.ts';
+import { RUN_WORKFLOW, WORKFLOW_QUEUE, type ResumeRequest, type RunInput } from '../workflows/messages.ts';
+import { ClientError } from './client-error.ts';
+import type { AssayConnection } from './connect.ts';
+
+/** What `resume` runs again: everything that was kept from a result, and grading that failed. */
+export const RESUMED_OUTCOMES: readonly OutcomeKind[] = [
+  'not_run',
+  'interrupted',
+  'infra',
+  'skipped',
+  'unscored',
+];
+
+export type Cancelling = { readonly kind: 'requested' } | { readonly kind: 'ended' };
+
+/** Asks a run to stop with cleanup; `ended` = it had ended before. Ask as often as you like. */
+export async function cancelRun(connection: AssayConnection, run: RunRow): Promise<Cancelling> {
+  if (isTerminal(run.state)) return { kind: 'ended' };
+  const client = await connection.temporal();
+  const { WorkflowNotFoundError } = await import('@temporalio/client');
+  try {
+    await client.workflow.getHandle(run.workflowId).cancel();
+    return { kind: 'requested' };
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    throw new ClientError(
+      `Run ${run.runId} is ${run.state}, but this Temporal server has no open workflow ${run.workflowId}. ` +
+        'Check that it is the server that the run was started on (`assay doctor`).',
+      { cause: error },
+    );
+  }
+}
+
+export type RaisedBudgets = Pick<ResumeRequest, 'maxRunUsd' | 'maxModelUsd' | 'maxRunTokens'>;
+
+export type Resumed = { readonly runId: string; readonly cells: number };
+
+/**
+ * Continues a run that ended under its own id: starts its workflow again with what is left as a new generation.
+ * Throws a ClientError while the run is open, and when nothing is left to run.
+ */
+export async function resumeRun(
+  connection: AssayConnection,
+  { run, budgets }: { readonly run: RunRow; readonly budgets: RaisedBudgets },
+): Promise<Resumed> {
+  const cells = await countResumable(connection, run);
+  const resume: ResumeRequest = { outcomes: RESUMED_OUTCOMES, ...budgets };
+  await startAgain(connection, run, { runId: run.runId, resume, approved: true });
+  return { runId: run.runId, cells };
+}
+
+async function countResumable({ db }: AssayConnection, run: RunRow): Promise<number> {
+  const { runId, state } = run;
+  if (!isTerminal(state)) {
+    throw new ClientError(
+      `Run ${runId} is ${state}: there is nothing to resume. \`assay watch ${runId}\` follows it.`,
+    );
+  }
+  if (run.planDigest === null) {
+    throw new ClientError(
+      `Run ${runId} ended before it was planned${run.reason === null ? '' : ` (${run.reason})`}: start it again with \`assay run FILE\`.`,
+    );
+  }
+  const counts = await loadOutcomeCounts(db, runId);
+  const cells = RESUMED_OUTCOMES.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
+  if (cells > 0) return cells;
+  throw new ClientError(
+    `Nothing is left to run in ${runId}: every cell has a result. \`assay report ${runId}\` shows them.`,
+  );
+}
+
+const CLOSING_TRIES = 20;
+const CLOSING_WAIT_MS = 500;
+
+/** A run is final in the store a moment before its workflow has closed, so a clash is tried again. */
+async function startAgain(connection: AssayConnection, run: RunRow, input: RunInput): Promise<void> {
+  const client = await connection.temporal();
+  const { WorkflowExecutionAlreadyStartedError } = await import('@temporalio/client');
+  for (let tryNumber = 1; ; tryNumber += 1) {
+    try {
+      await client.workflow.start(RUN_WORKFLOW, {
+        workflowId: run.workflowId,
+        taskQueue: WORKFLOW_QUEUE,
+        args: [input],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        staticSummary: `evaluation run ${run.name}, resumed`,
+      });
+      return;
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      if (tryNumber >= CLOSING_TRIES) {
+        throw new ClientError(`Run ${run.runId} is still cleaning up. Try again in a while.`, {
+          cause: error,
+        });
+      }
+      await sleep(CLOSING_WAIT_MS);
+    }
+  }
+}
