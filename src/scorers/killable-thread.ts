@@ -54,11 +54,14 @@ async function runNow(task: ThreadTask, signal: AbortSignal): Promise<ThreadAnsw
 }
 
 function createThread(): Worker {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const thread = new Worker(new URL(`./thread-entry.${extension}`, import.meta.url), {
-    execArgv: [],
-    env: {},
-  });
+  // The published package holds JavaScript under the same name.
+  const isSource = import.meta.url.endsWith('.ts');
+  const entry = isSource
+    ? new URL('./thread-entry.ts', import.meta.url)
+    : new URL('./thread-entry.js', import.meta.url);
+  const thread = new Worker(entry, { execArgv: [], env: {} });
+  // An idle thread that breaks must not take the process with it; one at work reports through its exchange.
+  thread.on('error', () => null);
   thread.on('exit', () => {
     if (idleThread === thread) idleThread = null;
   });

@@ -89,14 +89,17 @@ function compare({ input, settings, targets }: Comparison): ScorerVerdict {
   });
 }
 
+/** Of a hostile answer only the last few marks are read. */
+const READ_MARKS = 20;
+
 /** Marks of a final answer. The last one that has a number behind it counts. */
 const MARK = /(?:\banswer\b\s*(?:is\b|[:=])[\s:]*|####|\\boxed\s*\{)/giu;
 
 function selectNumber(answer: string, settings: Options): number | null {
   const style = toStyle(settings);
   if (settings.select === 'answer') {
-    const starts = [...answer.matchAll(MARK)].map((mark) => mark.index + mark[0].length).toReversed();
-    for (const start of starts) {
+    const starts = Array.from(answer.matchAll(MARK), (mark) => mark.index + mark[0].length);
+    for (const start of starts.slice(-READ_MARKS).toReversed()) {
       const marked = readNumbers(toPlainText(toMarkedPart(answer, start)), style)[0];
       if (marked !== undefined) return marked;
     }

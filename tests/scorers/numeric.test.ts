@@ -82,3 +82,11 @@ test('F10 the scale of a score in the answer is never guessed', async () => {
   expect(await judge('numeric', { answer: '8/10', target: 0.8 })).toBe(1);
   expect(await judge('numeric', { answer: '8', target: 0.8 })).toBe(0);
 });
+
+test('hostile answers are read in linear time', async () => {
+  const startedAt = performance.now();
+  for (const answer of ['answer is '.repeat(50_000), `1${' '.repeat(500_000)}`, '1'.repeat(500_000)]) {
+    expect(await judge('numeric', { answer: `${answer} 2`, target: 2 })).toBe(1);
+  }
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
