@@ -32,6 +32,9 @@ const KEY_FIELDS = new Set([
   'accesskey',
 ]);
 
+/** Shorter texts are no keys, and masking them would eat holes into every message. */
+const MIN_MASKED = 6;
+
 /** Whether a field of this name can only hold a credential. */
 export const isKeyField = (name: string): boolean => {
   const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '');
@@ -56,7 +59,7 @@ export function findLiteralKeys(value: unknown, secrets: Set<string>): readonly 
     if (typeof node === 'string') {
       const finding = judgeText(node, path, named);
       if (finding === null) return;
-      secrets.add(node);
+      if (node.length >= MIN_MASKED) secrets.add(node);
       findings.push(finding);
     } else if (Array.isArray(node)) {
       node.forEach((item, index) => visit(item, [...path, index], named));

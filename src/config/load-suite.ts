@@ -69,11 +69,7 @@ function readList(
   gathered: Gathered,
 ): LoadedSuite {
   const head: SuiteHead = { cases: [] };
-  return readCases(
-    { head, name, scorers: toDefaultScorers({ name, source, gathered }), source },
-    cases,
-    gathered,
-  );
+  return readCases({ head, name, scorers: null, source }, cases, gathered);
 }
 
 function readSuite(value: unknown, setting: Setting, gathered: Gathered): LoadedSuite | null {
@@ -86,9 +82,7 @@ function readSuite(value: unknown, setting: Setting, gathered: Gathered): Loaded
   const head = checkShape(suiteHeadSchema, settleHead(value), { source, problems: gathered.problems });
   if (head === null) return null;
   const name = head.name ?? setting.name;
-  const scorers = head.scorers
-    ? resolveHeadScorers(head.scorers, setting, gathered)
-    : toDefaultScorers({ name, source, gathered });
+  const scorers = head.scorers === undefined ? null : resolveHeadScorers(head.scorers, setting, gathered);
   return readCases(
     { head, name, scorers, source },
     listAll(value['cases'], { source, folder, gathered }),
@@ -103,11 +97,7 @@ const resolveHeadScorers = (entries: readonly ScorerEntry[], setting: Setting, g
     gathered,
   });
 
-/** A suite that names no scorer compares answers with targets. */
-function toDefaultScorers({ name, source, gathered }: { name: string; source: Source; gathered: Gathered }) {
-  gathered.warnings.push(`suite "${name}" names no scorers: "exact" is used`);
-  return resolveScorers(['exact'], { source, baseDir: '.', gathered });
-}
+const EXACT: readonly ScorerEntry[] = ['exact'];
 
 /** Everything but the cases, with the text of scalars where text belongs. */
 function settleHead(value: { readonly [key: string]: unknown }): unknown {
@@ -145,7 +135,8 @@ function* listAll(cases: unknown, { source, folder, gathered }: Listing): Genera
 type Reading = {
   readonly head: SuiteHead;
   readonly name: string;
-  readonly scorers: Suite['scorers'];
+  /** Null when the suite names none. */
+  readonly scorers: Suite['scorers'] | null;
   readonly source: Source;
 };
 
@@ -169,7 +160,19 @@ function readCases(reading: Reading, raws: Iterable<RawCase>, gathered: Gathered
     const message = `suite "${name}" has no cases`;
     gathered.problems.push(toProblem(source, { path: [], message }));
   }
-  return { suite: { name, version: head.version ?? null, scorers, cases }, places };
+  const ownScorers = scorers ?? toDefaultScorers(cases, reading, gathered);
+  return { suite: { name, version: head.version ?? null, scorers: ownScorers, cases }, places };
+}
+
+/** Where neither the suite nor a case names a scorer, the answer is compared with the target, aloud. */
+function toDefaultScorers(
+  cases: readonly SuiteCase[],
+  { name, source }: Reading,
+  gathered: Gathered,
+): Suite['scorers'] {
+  if (cases.every(({ testCase }) => testCase.scorers !== null)) return [];
+  gathered.warnings.push(`suite "${name}" names no scorers: "exact" is used`);
+  return resolveScorers(EXACT, { source, baseDir: '.', gathered });
 }
 
 type One = { readonly head: SuiteHead; readonly position: number; readonly gathered: Gathered };

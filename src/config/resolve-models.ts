@@ -136,6 +136,9 @@ function resolveModel(entry: ModelEntry, place: ModelsPlace): ModelSpec | null {
   const report = reporter(place.source, place.gathered);
   const { provider: providerId, model, ...given } = typeof entry === 'string' ? splitShortForm(entry) : entry;
   const path = typeof entry === 'string' ? [] : ['provider'];
+  if (`${providerId}${model}`.includes('${')) {
+    return report({ path: [], message: '${...} is not expanded here; write the name itself' });
+  }
   const provider = place.providers.find(({ id }) => id === providerId);
   if (provider === undefined) {
     if (place.declaredIds.includes(providerId)) return null;

@@ -161,3 +161,16 @@ test('YAML anchors and merge keys work in suites', async () => {
     ['b', ['x']],
   ]);
 });
+
+test('a list of many cases keeps its places: a duplicate far down names both lines', async () => {
+  const lines = Array.from(
+    { length: 5000 },
+    (_, index) => `{"id":"c${index + 1}","input":"q","target":${index}}`,
+  );
+  const problems = await findProblems({
+    'run.yaml': runOf('c.jsonl'),
+    'c.jsonl': [...lines, '{"id":"c17","input":"q","target":0}'].join('\n'),
+  });
+  expect(toPlaces(problems)).toEqual(['c.jsonl:5001:7 id']);
+  expect(problems[0]?.message).toBe('the id "c17" is already that of the case at c.jsonl:17');
+});

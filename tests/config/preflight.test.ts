@@ -47,15 +47,10 @@ test('AC-P8 a parameter that the provider cannot send is a problem of the model'
 });
 
 test('the agent harness needs an environment, and a scorer of a session too', async () => {
-  const session = { options: CATALOG.scorers.get('exact')!.options, needsTarget: () => false };
-  const scorers = new Map([...CATALOG.scorers, ['command', { ...session, place: 'session' as const }]]);
-  const problems = await findProblems(
-    {
-      'run.yaml': 'models: [mock:oracle]\nrequests: [{ name: a, suite: s.yaml, harness: agent }]\n',
-      's.yaml': 'scorers: [command]\ncases: [{ input: q }]\n',
-    },
-    { catalog: { ...CATALOG, scorers } },
-  );
+  const problems = await findProblems({
+    'run.yaml': 'models: [mock:oracle]\nrequests: [{ name: a, suite: s.yaml, harness: agent }]\n',
+    's.yaml': 'scorers: [{ kind: command, command: ./check }]\ncases: [{ input: q }]\n',
+  });
   expect(toMessages(problems)).toEqual([
     'the agent harness needs an environment to act in: add environment: { kind: host }',
     'request "a": scorer "command" acts in an environment, and this request has none: add environment: { kind: host }',

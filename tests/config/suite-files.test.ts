@@ -145,19 +145,16 @@ test('a scorer is a word or a map; its options are checked by its own schema', a
 });
 
 test('files of a scorer are read and replaced by digests', async () => {
-  const { commandScorer } = await import('../../src/scorers/command.ts');
-  const { CATALOG } = await import('./catalog.ts');
-  const catalog = { ...CATALOG, scorers: new Map([...CATALOG.scorers, ['command', commandScorer]]) };
   const run = 'models: [mock:oracle]\nsuite: s.yaml\nharness: agent\nenvironment: host\n';
   const suite =
     'cases:\n  - { input: q, scorers: [{ kind: command, command: ./check.sh, files: { check.sh: check.sh } }] }\n';
   const files = { 'run.yaml': run, 's.yaml': suite, 'check.sh': 'exit 0\n' };
-  const loaded = await loadFiles(files, { catalog });
+  const loaded = await loadFiles(files);
   const options = [...loaded.suites.values()][0]?.cases[0]?.testCase.scorers?.[0]?.options;
   const [digest] = [...loaded.files.keys()];
   expect(options).toMatchObject({ files: { 'check.sh': digest } });
   const { 'check.sh': _gone, ...without } = files;
-  const problems = await findProblems(without, { catalog });
+  const problems = await findProblems(without);
   expect(toMessages(problems)).toEqual(['the file "check.sh" does not exist']);
 });
 
@@ -173,4 +170,13 @@ test('an unmatched glob, a suite in a suite, an unknown kind of file and an empt
     'expected a list of cases, got a map (a suite cannot be part of another)',
   ]);
   expect(toMessages(await findSuiteProblems('cases: []'))).toEqual(['suite "s" has no cases']);
+});
+
+test('a suite without scorers uses exact and says so, unless every case has its own', async () => {
+  const load = (cases: string) => loadFiles({ 'run.yaml': runOf('s.yaml'), 's.yaml': `cases: [${cases}]\n` });
+  const own = '{ input: q, target: a, scorers: [includes] }';
+  expect((await load(own)).warnings).toEqual([]);
+  const mixed = await load(`${own}, { input: q, target: a }`);
+  expect(mixed.warnings).toEqual(['suite "s" names no scorers: "exact" is used']);
+  expect([...mixed.suites.values()][0]?.scorers.map(({ kind }) => kind)).toEqual(['exact']);
 });
