@@ -20,7 +20,11 @@ export const comeBack = (delayMs: number, message: string): ApplicationFailure =
 export function toApplicationFailure(error: unknown): Error {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (!(error instanceof Error)) return ApplicationFailure.create({ type: 'Error', message: String(error) });
-  return ApplicationFailure.create({ type: error.name, message: error.message.slice(0, 2_000), cause: error });
+  return ApplicationFailure.create({
+    type: error.name,
+    message: error.message.slice(0, 2_000),
+    cause: error,
+  });
 }
 
 const MAX_PAYLOAD_BYTES = 64 * 1024;
@@ -29,5 +33,8 @@ const MAX_PAYLOAD_BYTES = 64 * 1024;
 export function checkPayload<T>(name: string, result: T): T {
   const bytes = Buffer.byteLength(JSON.stringify(result) ?? '');
   if (bytes <= MAX_PAYLOAD_BYTES) return result;
-  throw fatal('PayloadTooLarge', `${name} returned ${bytes} bytes; a result may have at most ${MAX_PAYLOAD_BYTES}`);
+  throw fatal(
+    'PayloadTooLarge',
+    `${name} returned ${bytes} bytes; a result may have at most ${MAX_PAYLOAD_BYTES}`,
+  );
 }

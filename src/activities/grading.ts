@@ -17,7 +17,8 @@ export const createGrading = (dependencies: Dependencies) => ({
   async gradeAndRecord(input: RecordInput): Promise<RecordResult> {
     const place = await dependencies.runs.find(input.cell);
     const { text, message } = await loadAnswer(dependencies, input.answerDigest);
-    const scores = input.end.kind === 'ended' ? await collectScores(dependencies, { input, place, text }) : [];
+    const scores =
+      input.end.kind === 'ended' ? await collectScores(dependencies, { input, place, text }) : [];
     const outcome = toOutcome(input, scores);
     const recorded = await recordAttempt(dependencies.db, {
       key: input.cell,
@@ -52,7 +53,9 @@ export const createGrading = (dependencies: Dependencies) => ({
 });
 
 const toOutcome = ({ end }: RecordInput, scores: readonly Score[]): Outcome =>
-  end.kind === 'failed' ? { kind: end.outcome, reason: end.reason, limit: null } : gradeAttempt({ scores, limit: end.limit });
+  end.kind === 'failed'
+    ? { kind: end.outcome, reason: end.reason, limit: null }
+    : gradeAttempt({ scores, limit: end.limit });
 
 /** The agent's final text; an agent that said nothing answered with the empty text. */
 export async function loadAnswer(

@@ -68,7 +68,11 @@ function toAnswered(input: CallModelInput, prepared: PreparedCall, answer: KeptA
     })),
     preview: preview(answer.message.text),
     sequence: input.upToSequence + 1,
-    spent: { tokens: totalTokens(answer.usage), costUsd: answer.costUsd, measuredMs: Math.round(answer.latencyMs) },
+    spent: {
+      tokens: totalTokens(answer.usage),
+      costUsd: answer.costUsd,
+      measuredMs: Math.round(answer.latencyMs),
+    },
   };
 }
 

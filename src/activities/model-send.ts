@@ -40,21 +40,31 @@ export async function sendRequest(dependencies: Dependencies, sending: Sending):
     // A call that was cut off keeps its row `started`: the run settles it at its worst case.
     if (signal.aborted) throw error;
     const failure = error instanceof ProviderError ? error : toOwnFault(error);
-    return await settleFailure(dependencies, sending, { error: failure, latencyMs: dependencies.now() - started });
+    return await settleFailure(dependencies, sending, {
+      error: failure,
+      latencyMs: dependencies.now() - started,
+    });
   }
 }
 
 /** A fault of Assay itself must not send and pay the request again: it ends the call, and says so. */
 function toOwnFault(error: unknown): ProviderError {
   const message = `Assay could not handle this call: ${error instanceof Error ? error.message : String(error)}`;
-  const classified = { class: 'unknown', retryable: false, status: null, retryAfterMs: null, served: true, message } as const;
+  const classified = {
+    class: 'unknown',
+    retryable: false,
+    status: null,
+    retryAfterMs: null,
+    served: true,
+    message,
+  } as const;
   return new ProviderError(classified, { cause: error });
 }
 
-function toModelRequest({ prepared, input, admission }: Sending) {
+function toModelRequest(sending: Sending) {
+  const { prepared, input, admission } = sending;
   const { place, request } = prepared;
-  const { limits } = place.request.spec;
-  const totalMs = Math.min(limits.modelCallTimeMs ?? 600_000, input.timeLeftMs ?? Infinity);
+  const totalMs = Math.min(place.limits.modelCallTimeMs ?? DEFAULT_CALL_MS, timeLeftMs(sending) ?? Infinity);
   return {
     ...request,
     timeouts: { ...place.provider.timeouts, totalMs },
@@ -71,6 +81,12 @@ function toModelRequest({ prepared, input, admission }: Sending) {
     },
   };
 }
+
+const DEFAULT_CALL_MS = 600_000;
+
+/** What the attempt may still take; a straight line has all of it. */
+const timeLeftMs = ({ input, prepared }: Sending): number | null =>
+  input.timeLeftMs ?? prepared.place.limits.attemptTimeMs;
 
 /** Stores an answer before anybody is told of it; an answer that was paid is held until it is written. */
 async function keep(
@@ -94,7 +110,14 @@ async function keep(
   };
   const { answerDigest } = await untilWritten(() => completeCall(dependencies.db, completion), signal);
   dependencies.blobs.remember(answerDigest, toJsonBlob(message).bytes);
-  return { message, digest: answerDigest, finishReason: answer.finishReason, usage: answer.usage, costUsd, latencyMs };
+  return {
+    message,
+    digest: answerDigest,
+    finishReason: answer.finishReason,
+    usage: answer.usage,
+    costUsd,
+    latencyMs,
+  };
 }
 
 function redactMessage({ redact }: Dependencies, message: AssistantMessage): AssistantMessage {
@@ -113,7 +136,8 @@ async function settleFailure(
   const { place, engineId } = prepared;
   const classified = redactFailure(dependencies, error.classified);
   const now = dependencies.now();
-  const timeIsUp = classified.class === 'time_out' && input.timeLeftMs !== null && latencyMs >= input.timeLeftMs;
+  const leftMs = timeLeftMs(sending);
+  const timeIsUp = classified.class === 'time_out' && leftMs !== null && latencyMs >= leftMs;
   const plan = timeIsUp
     ? ({ kind: 'give_up' } as const)
     : planRetry({
@@ -123,7 +147,8 @@ async function settleFailure(
         random: dependencies.random(),
         now,
       });
-  const retryInMs = plan.kind === 'retry' ? plan.delayMs : plan.kind === 'pause_provider' ? plan.untilMs - now : null;
+  const retryInMs =
+    plan.kind === 'retry' ? plan.delayMs : plan.kind === 'pause_provider' ? plan.untilMs - now : null;
   const settle = {
     key: toCallKey(input),
     requestNumber: admission.requestNumber,
@@ -138,7 +163,17 @@ async function settleFailure(
     await pauseEngine(dependencies.db, { engineId, pauseMs: plan.untilMs - now, reason: classified.message });
   }
   if (retryInMs !== null) throw comeBack(retryInMs, classified.message);
-  return { kind: 'ended', result: toEnded({ input, classified, latencyMs, timeIsUp, usage: error.usage, admission }) };
+  return {
+    kind: 'ended',
+    result: toEnded({
+      input,
+      classified,
+      latencyMs,
+      timeLimitMs: timeIsUp ? leftMs : null,
+      usage: error.usage,
+      admission,
+    }),
+  };
 }
 
 /** What a failed request has cost: the worst case where the model may have worked on it. */
@@ -156,15 +191,16 @@ function toEnded(facts: {
   readonly input: CallModelInput;
   readonly classified: ClassifiedFailure;
   readonly latencyMs: number;
-  readonly timeIsUp: boolean;
+  /** The attempt's time was up: what had been left of it. */
+  readonly timeLimitMs: number | null;
   readonly usage: Usage | null;
   readonly admission: Sending['admission'];
 }): CallModelResult {
-  const { input, classified, latencyMs, timeIsUp, usage, admission } = facts;
+  const { input, classified, latencyMs, timeLimitMs, usage, admission } = facts;
   const tokens = usage === null ? null : totalTokens(usage);
   const spent = { tokens, costUsd: null, measuredMs: Math.round(latencyMs) };
-  if (timeIsUp) {
-    const limit = { kind: 'time', limit: input.timeLeftMs, measured: Math.round(latencyMs) } as const;
+  if (timeLimitMs !== null) {
+    const limit = { kind: 'time', limit: timeLimitMs, measured: Math.round(latencyMs) } as const;
     return { kind: 'ended', end: { kind: 'ended', limit }, spent };
   }
   const spentBefore = input.step > 1 || (tokens ?? 0) > 0;

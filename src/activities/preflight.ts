@@ -11,10 +11,14 @@ const HEALTH_TIMEOUT_MS = 6_000;
  * returns the models to skip, each with its reason.
  */
 export async function preflight(dependencies: Dependencies, spec: RunSpec): Promise<readonly SkippedModel[]> {
-  const used = spec.models.filter((model) => spec.requests.some((request) => request.modelIds.includes(model.id)));
+  const used = spec.models.filter((model) =>
+    spec.requests.some((request) => request.modelIds.includes(model.id)),
+  );
   const problems = used.flatMap((model) => {
     const provider = providerOf(spec, model);
-    return checkParams(provider.kind, model.params, model.model).map((problem) => `model "${model.id}": ${problem}`);
+    return checkParams(provider.kind, model.params, model.model).map(
+      (problem) => `model "${model.id}": ${problem}`,
+    );
   });
   if (problems.length > 0) throw fatal('InvalidRun', problems.join('\n'));
   const reasons = await findReasons(dependencies, spec, used);
@@ -35,7 +39,9 @@ async function findReasons(
   spec: RunSpec,
   used: readonly ModelSpec[],
 ): Promise<ReadonlyMap<string, string | null>> {
-  const providers = spec.providers.filter((provider) => used.some((model) => model.providerId === provider.id));
+  const providers = spec.providers.filter((provider) =>
+    used.some((model) => model.providerId === provider.id),
+  );
   const entries = providers.map(
     async (provider) => [provider.id, await findReason(dependencies, provider)] as const,
   );

@@ -41,7 +41,8 @@ async function prepare(dependencies: Dependencies, input: PrepareInput): Promise
 /** The run has ended before: whoever starts it again gets its result. */
 async function over({ db }: Dependencies, run: RunRow): Promise<PreparedRun> {
   const end = await finishRun(db, run);
-  const reason = run.reason === null ? null : ({ code: run.state, phase: 'run', message: run.reason } as const);
+  const reason =
+    run.reason === null ? null : ({ code: run.state, phase: 'run', message: run.reason } as const);
   const outcomes = await loadOutcomeCounts(db, run.runId);
   return { kind: 'over', result: { runId: run.runId, ...end, reason, outcomes, missing: [] } };
 }
@@ -82,7 +83,9 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<vo
   await savePreparedRun(db, {
     plan: runPlan,
     suites: loaded.suites,
-    tasks: orderTasks(requests.map((request) => ({ spec: request.spec, caseIds: caseIdsOf(loaded, request.spec.suiteKey) }))),
+    tasks: orderTasks(
+      requests.map((request) => ({ spec: request.spec, caseIds: caseIdsOf(loaded, request.spec.suiteKey) })),
+    ),
     engines: spec.providers.map((provider) => ({ ...provider, engineId: toEngineId(provider) })),
   });
 }
@@ -94,7 +97,10 @@ const caseIdsOf = (loaded: ReadRun, suiteKey: string): readonly string[] =>
 function checkConfirmed(input: PrepareInput, above: number | null, costUsd: number | null): void {
   if (above === null || input.approved === true) return;
   if (costUsd !== null && costUsd <= above) return;
-  const estimate = costUsd === null ? 'cannot be estimated (a model has no price)' : `is estimated at ${costUsd.toFixed(2)} USD`;
+  const estimate =
+    costUsd === null
+      ? 'cannot be estimated (a model has no price)'
+      : `is estimated at ${costUsd.toFixed(2)} USD`;
   throw fatal(
     'InvalidRun',
     `the run ${estimate}, budgets.confirmAboveUsd is ${above}; start it again with --yes (input \`approved: true\`) to confirm`,

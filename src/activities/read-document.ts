@@ -17,7 +17,10 @@ export type ReadRun = Pick<LoadedRun, 'spec' | 'suites'>;
 export async function readDocument(dependencies: Dependencies, input: RunInput): Promise<ReadRun> {
   if (input.documentDigest !== undefined) return await readStored(dependencies, input.documentDigest);
   if (input.document !== undefined) return await readInline(dependencies, input);
-  throw fatal('InvalidRun', 'the input of workflow "run" needs documentDigest, document or resume; none came');
+  throw fatal(
+    'InvalidRun',
+    'the input of workflow "run" needs documentDigest, document or resume; none came',
+  );
 }
 
 async function readStored({ blobs }: Dependencies, digest: string): Promise<ReadRun> {

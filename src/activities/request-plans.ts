@@ -25,7 +25,9 @@ export const toRequestPlans = (loaded: ReadRun): readonly RequestPlan[] =>
   });
 
 const hasSessionScorer = (suite: Suite): boolean =>
-  [suite.scorers, ...suite.cases.map((one) => one.testCase.scorers ?? [])].flat().some((spec) => isSessionScorer(spec.kind));
+  [suite.scorers, ...suite.cases.map((one) => one.testCase.scorers ?? [])]
+    .flat()
+    .some((spec) => isSessionScorer(spec.kind));
 
 /** Case by case, so that a large suite is never held as one text. */
 function digestSuite(suite: Suite): string {

@@ -8,6 +8,7 @@ import { loadStoppedModels } from '../store/reservations.ts';
 import { finishRun, freezeRun, loadRun, type MissingCell, type RunRow } from '../store/runs.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 export type TaskPage = { readonly tasks: readonly TaskRef[]; readonly more: boolean };
 
@@ -34,30 +35,30 @@ export const createRunEnds = (dependencies: Dependencies) => ({
   },
 
   /** Gives every open cell of a stopped run its outcome, checks that the set is complete, ends the run. */
-  async settleRun(end: {
-    readonly runId: string;
-    readonly freeze: Freeze | null;
-    readonly faults: readonly string[];
-  }): Promise<RunResult> {
-    const { db } = dependencies;
-    const run = await loadRun(db, end.runId);
-    if (run === null) return neverRecorded(end);
-    const reason = await freeze(dependencies, { run, wanted: end.freeze });
-    if (reason !== null) await settleUnrecorded(db, { ...run, reason });
-    const result = await finishRun(db, run);
-    const outcomes = await loadOutcomeCounts(db, end.runId);
-    const missing = result.missing.map(formatMissing);
-    return {
-      runId: end.runId,
-      state: result.state,
-      reason: reason ?? explainMissing(missing, end.faults),
-      planned: result.planned,
-      recorded: result.recorded,
-      outcomes,
-      missing,
-    };
-  },
+  settleRun: (end: RunEnding): Promise<RunResult> => withHeartbeat(() => settle(dependencies, end)),
 });
+
+type RunEnding = { readonly runId: string; readonly freeze: Freeze | null; readonly faults: readonly string[] };
+
+async function settle(dependencies: Dependencies, end: RunEnding): Promise<RunResult> {
+  const { db } = dependencies;
+  const run = await loadRun(db, end.runId);
+  if (run === null) return neverRecorded(end);
+  const reason = await freeze(dependencies, { run, wanted: end.freeze });
+  if (reason !== null) await settleUnrecorded(db, { ...run, reason });
+  const result = await finishRun(db, run);
+  const outcomes = await loadOutcomeCounts(db, end.runId);
+  const missing = result.missing.map(formatMissing);
+  return {
+    runId: end.runId,
+    state: result.state,
+    reason: reason ?? explainMissing(missing, end.faults),
+    planned: result.planned,
+    recorded: result.recorded,
+    outcomes,
+    missing,
+  };
+}
 
 function takeFitting(tasks: readonly TaskRef[]): readonly TaskRef[] {
   let bytes = 0;

@@ -2,7 +2,13 @@ import { LRUCache } from 'lru-cache';
 import type { Cell } from '../domain/ids.ts';
 import type { RequestPlan, RunPlan } from '../domain/plan.ts';
 import type { ModelSpec, ProviderSpec } from '../domain/run.ts';
-import type { ScorerSpec, Target, TestCase } from '../domain/suite.ts';
+import {
+  mergeLimits,
+  type AttemptLimits,
+  type ScorerSpec,
+  type Target,
+  type TestCase,
+} from '../domain/suite.ts';
 import { loadCase, loadPlan, loadTarget } from '../store/plans.ts';
 import type { Db } from '../store/pool.ts';
 import { fatal } from './failure.ts';
@@ -16,6 +22,8 @@ export type CellPlace = {
   readonly testCase: TestCase;
   /** The case's own scorers, else the suite's. */
   readonly scorers: readonly ScorerSpec[];
+  /** The request's, with the case's own in their place. */
+  readonly limits: AttemptLimits;
 };
 
 /** Reads plans and cases once: what a run recorded at its start never changes. */
@@ -34,10 +42,15 @@ export class RunReader {
     const model = plan.spec.models.find((one) => one.id === cell.modelId);
     const provider = plan.spec.providers.find((one) => one.id === model?.providerId);
     if (request === undefined || model === undefined || provider === undefined) {
-      throw fatal('OutsidePlan', `request ${cell.requestIndex} with model "${cell.modelId}" is not in the plan`);
+      throw fatal(
+        'OutsidePlan',
+        `request ${cell.requestIndex} with model "${cell.modelId}" is not in the plan`,
+      );
     }
     const testCase = await this.testCase(cell);
-    return { plan, request, model, provider, testCase, scorers: testCase.scorers ?? request.scorers };
+    const scorers = testCase.scorers ?? request.scorers;
+    const limits = mergeLimits(request.spec.limits, testCase.limits);
+    return { plan, request, model, provider, testCase, scorers, limits };
   }
 
   plan(runId: string): Promise<RunPlan> {

@@ -28,10 +28,14 @@ export const createSessions = (dependencies: Dependencies) => ({
   evaluate: (input: EvaluateInput): Promise<EvaluateResult> =>
     withHeartbeat((signal) => evaluate(dependencies, input, signal)),
 
-  closeSession: ({ session }: CloseSessionInput): Promise<void> => withHeartbeat(() => close(dependencies, session)),
+  closeSession: ({ session }: CloseSessionInput): Promise<void> =>
+    withHeartbeat(() => close(dependencies, session)),
 
   /** Where a session is, or was about to be, that its workflow has no handle of. */
-  async findSession(wanted: { readonly runId: string; readonly sessionId: string }): Promise<SessionRef | null> {
+  async findSession(wanted: {
+    readonly runId: string;
+    readonly sessionId: string;
+  }): Promise<SessionRef | null> {
     const live = await listLiveSessions(dependencies.db, { runId: wanted.runId });
     const row = live.find((one) => one.sessionId === wanted.sessionId);
     if (row === undefined) return null;
@@ -58,7 +62,7 @@ async function open(
     await markSessionOpened(db, { sessionId, root: session.handle.root });
     const trouble = await prepareCase(dependencies, { session, testCase: place.testCase, signal });
     if (trouble !== null) return failed('prepare', 'setup_failed', trouble);
-    return { kind: 'opened', session: session.handle };
+    return { kind: 'opened', session: session.handle, limits: place.limits };
   } catch (error) {
     if (signal.aborted) throw error;
     return failed('open', 'open_failed', error instanceof Error ? error.message : String(error));
@@ -102,7 +106,8 @@ async function evaluate(
   const place = await dependencies.runs.find(cell);
   const provider = dependencies.environmentFor(session.kind);
   const agentSession = await provider.attach(session);
-  if (agentSession === null) throw fatal('EnvironmentLost', `session ${session.sessionId} is not on this host any more`);
+  if (agentSession === null)
+    throw fatal('EnvironmentLost', `session ${session.sessionId} is not on this host any more`);
   await agentSession.endProcesses();
   const { text } = await loadAnswer(dependencies, input.answerDigest);
   const target = await dependencies.runs.target(cell);
@@ -112,7 +117,9 @@ async function evaluate(
     const sessionId = `${session.sessionId}/grade-${index + 1}`;
     const copy = await provider.copy(agentSession, { sessionId, variables: {} });
     try {
-      scores.push(toScore(spec, await judge(dependencies, { spec, place, target, text, session: copy, signal })));
+      scores.push(
+        toScore(spec, await judge(dependencies, { spec, place, target, text, session: copy, signal })),
+      );
     } finally {
       await provider.close(copy.handle);
     }

@@ -43,11 +43,13 @@ async function runOnce(
     // A call that runs nothing (unknown tool, unreadable arguments) can be answered again.
     idempotent: tool === null || call.arguments.kind === 'unreadable' || tool.policy.idempotent,
   });
-  if (ledger.kind === 'completed') return { kind: 'observed', status: ledger.status, preview: '', measuredMs: 0 };
+  if (ledger.kind === 'completed')
+    return { kind: 'observed', status: ledger.status, preview: '', measuredMs: 0 };
   if (ledger.kind === 'unknown' && tool !== null) {
     const known = answerUnknown(tool);
     if (known.kind === 'refused') return known;
-    if (known.kind === 'skip') return await observe(dependencies, { input, call, result: known.result, measuredMs: 0 });
+    if (known.kind === 'skip')
+      return await observe(dependencies, { input, call, result: known.result, measuredMs: 0 });
   }
   return await execute(dependencies, { input, call, tool, offered, signal });
 }
@@ -75,7 +77,10 @@ function answerUnknown(tool: Tool): Unknown {
     case 'skip':
       return {
         kind: 'skip',
-        result: { status: 'unknown', text: 'The outcome of this call is unknown: the process that ran it was lost.' },
+        result: {
+          status: 'unknown',
+          text: 'The outcome of this call is unknown: the process that ran it was lost.',
+        },
       };
     case 'ask':
     case 'refuse':
@@ -155,7 +160,21 @@ async function observe(
     text: cutForModel(output),
     status: result.status,
   } as const;
-  const completion = { key: toToolCallKey(input), status: result.status, output, message, sequence: input.sequence };
-  await untilWritten(() => completeToolCall(dependencies.db, completion), signal ?? new AbortController().signal);
-  return { kind: 'observed', status: result.status, preview: message.text.slice(0, 80).toWellFormed(), measuredMs };
+  const completion = {
+    key: toToolCallKey(input),
+    status: result.status,
+    output,
+    message,
+    sequence: input.sequence,
+  };
+  await untilWritten(
+    () => completeToolCall(dependencies.db, completion),
+    signal ?? new AbortController().signal,
+  );
+  return {
+    kind: 'observed',
+    status: result.status,
+    preview: message.text.slice(0, 80).toWellFormed(),
+    measuredMs,
+  };
 }

@@ -61,8 +61,7 @@ export function classifyFailure(
   };
 }
 
-const maybeServed = (facts: FailureFacts): boolean =>
-  !facts.codes.some((code) => NEVER_SENT_CODES.has(code));
+const maybeServed = (facts: FailureFacts): boolean => !facts.codes.some((code) => NEVER_SENT_CODES.has(code));
 
 function decideByRules(facts: FailureFacts, rules: readonly FailureRule[]): Verdict | null {
   const rule = rules.find((one) => matchesRule(facts, one));

@@ -28,7 +28,8 @@ export type ModelEstimate = {
 export function estimateRun(spec: RunSpec, suites: ReadonlyMap<string, Suite>): RunEstimate {
   const models = spec.models.map((model) => estimateModel(model, spec, suites));
   const used = models.filter((model) => model.cells > 0);
-  const sum = (pick: (model: ModelEstimate) => number): number => used.reduce((total, one) => total + pick(one), 0);
+  const sum = (pick: (model: ModelEstimate) => number): number =>
+    used.reduce((total, one) => total + pick(one), 0);
   const unpricedModels = used.filter((model) => model.costUsd === null).map((model) => model.modelId);
   return {
     cells: sum((one) => one.cells),
@@ -71,6 +72,7 @@ export const outputCap = (model: ModelSpec): number | null => {
 /** Bytes of UTF-8 are at most three a UTF-16 unit; lengths suffice for an estimate. */
 function inputBytes(testCase: TestCase): number {
   const { input, system, choices } = testCase;
-  const text = input.kind === 'text' ? input.text.length : input.messages.reduce((sum, m) => sum + m.text.length, 0);
+  const text =
+    input.kind === 'text' ? input.text.length : input.messages.reduce((sum, m) => sum + m.text.length, 0);
   return text + (system?.length ?? 0) + (choices?.reduce((sum, choice) => sum + choice.length, 0) ?? 0);
 }

@@ -22,7 +22,9 @@ export function planTry(args: {
   const { end, tryNumber, retries, draw } = args;
   if (end.kind !== 'failed' || end.outcome !== 'infra' || tryNumber > retries.max) return { kind: 'final' };
   const { code, message } = end.reason;
-  const pattern = retries.patterns?.find((one) => new RegExp(one).test(message) || new RegExp(one).test(code));
+  const pattern = retries.patterns?.find(
+    (one) => new RegExp(one).test(message) || new RegExp(one).test(code),
+  );
   if (retries.patterns !== null && pattern === undefined) return { kind: 'final' };
   const full = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (tryNumber - 1));
   return { kind: 'again', delayMs: Math.round(full / 2 + (full / 2) * draw), pattern: pattern ?? null };

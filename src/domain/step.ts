@@ -1,5 +1,6 @@
 import type { Cell } from './ids.ts';
 import type { AgentEnd, OutcomeKind, TerminalState } from './outcome.ts';
+import type { AttemptLimits } from './suite.ts';
 import type { FinishReason, ToolStatus } from './transcript.ts';
 
 /**
@@ -21,7 +22,7 @@ export type CallModelInput = {
   readonly step: number;
   /** Transcript rows up to this sequence are what the model reads; 0 = the start messages. */
   readonly upToSequence: number;
-  /** What is left of the attempt's measured time; null = no limit. */
+  /** What is left of the attempt's measured time; null = all of it. */
   readonly timeLeftMs: number | null;
 };
 
@@ -54,10 +55,19 @@ export type CallModelResult =
   /** The store granted no call: the run or the model has been stopped. */
   | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly code: string };
 
-export type OpenSessionInput = { readonly cell: Cell; readonly tryNumber: number; readonly sessionId: string };
+export type OpenSessionInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly sessionId: string;
+};
 
 export type OpenSessionResult =
-  | { readonly kind: 'opened'; readonly session: SessionRef }
+  | {
+      readonly kind: 'opened';
+      readonly session: SessionRef;
+      /** The request's, with the case's own in their place. */
+      readonly limits: AttemptLimits;
+    }
   | { readonly kind: 'failed'; readonly end: AgentEnd };
 
 export type RunToolInput = {
@@ -75,7 +85,12 @@ export type RunToolInput = {
 };
 
 export type RunToolResult =
-  | { readonly kind: 'observed'; readonly status: ToolStatus; readonly preview: string; readonly measuredMs: number }
+  | {
+      readonly kind: 'observed';
+      readonly status: ToolStatus;
+      readonly preview: string;
+      readonly measuredMs: number;
+    }
   | { readonly kind: 'refused'; readonly end: AgentEnd };
 
 export type EvaluateInput = {

@@ -65,6 +65,14 @@ export type AttemptLimits = {
   readonly modelCallTimeMs: number | null;
 };
 
+/** The request's limits, with those that the case sets itself in their place. */
+export const mergeLimits = (request: AttemptLimits, own: AttemptLimits | null): AttemptLimits => ({
+  attemptTimeMs: own?.attemptTimeMs ?? request.attemptTimeMs,
+  attemptTokens: own?.attemptTokens ?? request.attemptTokens,
+  attemptCostUsd: own?.attemptCostUsd ?? request.attemptCostUsd,
+  modelCallTimeMs: own?.modelCallTimeMs ?? request.modelCallTimeMs,
+});
+
 /** Values that a scorer compares as text: numbers and booleans as JSON writes them. */
 export const toTargetText = (value: TargetValue): string =>
   typeof value === 'string' ? value : JSON.stringify(value as Json);

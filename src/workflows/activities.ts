@@ -5,6 +5,12 @@ import type { Activities } from '../activities/index.ts';
 /** Failures of ours that no retry can cure; every group lists those that its activities can throw. */
 const NEVER_CURED = ['InvalidRun', 'UnknownRun', 'OutsidePlan', 'PayloadTooLarge', 'EnvironmentLost'];
 
+/**
+ * Said everywhere: the SDK's own default is to go on at once (whatever its documentation says), and then a
+ * session would be closed while it is being opened, or its files graded.
+ */
+const WAIT = { cancellationType: 'WAIT_CANCELLATION_COMPLETED' } as const;
+
 const storeRetry: workflow.ActivityOptions['retry'] = {
   initialInterval: '500ms',
   backoffCoefficient: 2,
@@ -14,6 +20,7 @@ const storeRetry: workflow.ActivityOptions['retry'] = {
 
 /** Reading, planning, settling: the store may be away for a while, so these go on until it is back. */
 export const planning = workflow.proxyActivities<Activities>({
+  ...WAIT,
   startToCloseTimeout: '30m',
   heartbeatTimeout: '30s',
   retry: storeRetry,
@@ -21,29 +28,38 @@ export const planning = workflow.proxyActivities<Activities>({
 
 /** Ends of runs: before other work, and shielded by the caller. */
 export const closing = workflow.proxyActivities<Activities>({
+  ...WAIT,
   startToCloseTimeout: '10m',
   heartbeatTimeout: '30s',
   retry: storeRetry,
   priority: { priorityKey: 1 },
 });
 
-/** A model call; its retries are counted in the store's row, so the server's are without limit. */
-export function callModel(input: CallModelInput, queue: string, maxCallMs: number): Promise<CallModelResult> {
+/**
+ * A model call; its retries are counted in the store's row, so the server's are without limit, and its
+ * time-outs are the activity's own. The id keeps a replay from mistaking one cell's answer for another's.
+ */
+export function callModel(input: CallModelInput, queue: string): Promise<CallModelResult> {
   const { cell, step } = input;
   return workflow
     .proxyActivities<Activities>({
+      ...WAIT,
       taskQueue: queue,
-      startToCloseTimeout: maxCallMs + 60_000,
+      activityId: `${cell.task}/a${cell.attempt}/t${input.tryNumber}/s${step}`,
+      startToCloseTimeout: '12h',
       heartbeatTimeout: '10s',
       retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: NEVER_CURED },
       priority: { fairnessKey: cell.runId.slice(0, 64) },
-      summary: summarize(`${cell.modelId} · ${cell.caseId} · a${cell.attempt}${step > 1 ? ` · step ${step}` : ''}`),
+      summary: summarize(
+        `${cell.modelId} · ${cell.caseId} · a${cell.attempt}${step > 1 ? ` · step ${step}` : ''}`,
+      ),
     })
     .callModel(input);
 }
 
 /** Opening a session: slots of the queue are the free capacity of a host. */
 export const opening = workflow.proxyActivities<Activities>({
+  ...WAIT,
   taskQueue: 'assay-env-host',
   startToCloseTimeout: '10m',
   heartbeatTimeout: '30s',
@@ -53,6 +69,7 @@ export const opening = workflow.proxyActivities<Activities>({
 /** Everything bound to an open session goes to the host that owns it. */
 export const onHost = (hostId: string, summary: string) =>
   workflow.proxyActivities<Activities>({
+    ...WAIT,
     taskQueue: `assay-host-${hostId}`,
     startToCloseTimeout: '2h',
     heartbeatTimeout: '30s',
@@ -63,6 +80,7 @@ export const onHost = (hostId: string, summary: string) =>
 /** Closing: own short policy, so that a host that is gone cannot hold an attempt for ever. */
 export const cleanup = (hostId: string) =>
   workflow.proxyActivities<Activities>({
+    ...WAIT,
     taskQueue: `assay-host-${hostId}`,
     startToCloseTimeout: '2m',
     scheduleToCloseTimeout: '10m',
@@ -72,21 +90,29 @@ export const cleanup = (hostId: string) =>
   });
 
 const localRecord = workflow.proxyLocalActivities<Activities>({
+  ...WAIT,
   startToCloseTimeout: '5s',
   retry: { initialInterval: '200ms', maximumAttempts: 3, nonRetryableErrorTypes: NEVER_CURED },
 });
 
 const localPlanning = workflow.proxyLocalActivities<Activities>({
+  ...WAIT,
   startToCloseTimeout: '5s',
   retry: { initialInterval: '200ms', maximumAttempts: 3, nonRetryableErrorTypes: NEVER_CURED },
 });
 
-/** Grades what needs no session and records the attempt: local, and a normal activity when that fails. */
-export const gradeAndRecord = (input: RecordInput): Promise<RecordResult> =>
-  localFirst(
+/**
+ * Grades what needs no session and records the attempt: local, and a normal activity when that fails. Under
+ * `pass` the verdict decides what is called next, so it must come in an order that a replay keeps: the order
+ * in which local activities of one workflow task end is not kept.
+ */
+export const gradeAndRecord = (input: RecordInput, strategy: 'avg' | 'pass'): Promise<RecordResult> => {
+  if (strategy === 'pass') return planning.gradeAndRecord(input);
+  return localFirst(
     () => localRecord.gradeAndRecord(input),
     () => planning.gradeAndRecord(input),
   );
+};
 
 export const listTasks: Activities['listTasks'] = (input) =>
   localFirst(

@@ -4,9 +4,10 @@ import { formatAttemptKey } from '../domain/ids.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
 import { toOutputLimit } from '../domain/output-limit.ts';
 import type { AgentProgress, CallModelResult, SessionRef } from '../domain/step.ts';
+import type { AttemptLimits } from '../domain/suite.ts';
 import { addKnown } from '../domain/usage.ts';
 import { callModel, cleanup, closing, onHost, opening, summarize } from './activities.ts';
-import { modelCallMs, type AgentState, type TryEnd, type TryPlace } from './try.ts';
+import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
 const START: AgentProgress = {
   step: 1,
@@ -28,7 +29,7 @@ type LoopEnd =
  */
 export async function runAgent(place: TryPlace, resumed: AgentState | null): Promise<TryEnd> {
   const sessionId = `${formatAttemptKey(place.cell)}/t${place.tryNumber}`;
-  let session = resumed?.session ?? null;
+  let { session, limits } = resumed ?? { session: null, limits: place.input.request.limits };
   let mustClose = true;
   try {
     if (session === null) {
@@ -36,13 +37,13 @@ export async function runAgent(place: TryPlace, resumed: AgentState | null): Pro
       if (opened.kind === 'failed') {
         return { kind: 'over', end: opened.end, answerDigest: null, sessionScoresDigest: null };
       }
-      session = opened.session;
+      ({ session, limits } = opened);
     }
-    const end = await runLoop(place, session, resumed?.progress ?? START);
+    const end = await runLoop(place, { session, limits, progress: resumed?.progress ?? START });
     if (end.kind === 'stopped') return end;
     if (end.kind === 'continue') {
       mustClose = false;
-      return { kind: 'continue', state: { session, progress: end.progress } };
+      return { kind: 'continue', state: { session, limits, progress: end.progress } };
     }
     const sessionScoresDigest = await evaluate(place, session, end);
     mustClose = sessionScoresDigest === null;
@@ -53,11 +54,13 @@ export async function runAgent(place: TryPlace, resumed: AgentState | null): Pro
 }
 
 /** Model call, tools, model call ... until a final answer or a limit. */
-async function runLoop(place: TryPlace, session: SessionRef, start: AgentProgress): Promise<LoopEnd> {
-  let progress = start;
+async function runLoop(place: TryPlace, start: AgentState): Promise<LoopEnd> {
+  const { session, limits } = start;
+  let { progress } = start;
   for (;;) {
-    const limit = reachedLimit(place, progress);
-    if (limit !== null) return { kind: 'over', end: { kind: 'ended', limit }, answerDigest: progress.answerDigest };
+    const limit = reachedLimit(place, limits, progress);
+    if (limit !== null)
+      return { kind: 'over', end: { kind: 'ended', limit }, answerDigest: progress.answerDigest };
     if (workflow.workflowInfo().continueAsNewSuggested) return { kind: 'continue', progress };
     const answer = await callModel(
       {
@@ -65,19 +68,24 @@ async function runLoop(place: TryPlace, session: SessionRef, start: AgentProgres
         tryNumber: place.tryNumber,
         step: progress.step,
         upToSequence: progress.sequence,
-        timeLeftMs: timeLeft(place, progress),
+        timeLeftMs: timeLeft(limits, progress),
       },
       place.input.run.modelQueues[place.input.modelId] ?? '',
-      modelCallMs(place.input),
     );
     if (answer.kind === 'stopped') return { kind: 'stopped', scope: answer.scope, spent: progress.step > 1 };
-    if (answer.kind === 'ended') return { kind: 'over', end: answer.end, answerDigest: progress.answerDigest };
+    if (answer.kind === 'ended')
+      return { kind: 'over', end: answer.end, answerDigest: progress.answerDigest };
     progress = addAnswer(progress, answer);
     if (answer.toolCalls.length === 0) {
-      return { kind: 'over', end: { kind: 'ended', limit: toOutputLimit(answer) }, answerDigest: answer.answerDigest };
+      return {
+        kind: 'over',
+        end: { kind: 'ended', limit: toOutputLimit(answer) },
+        answerDigest: answer.answerDigest,
+      };
     }
-    const tools = await runTools({ place, session, progress, answer });
-    if (tools.kind === 'refused') return { kind: 'over', end: tools.end, answerDigest: progress.answerDigest };
+    const tools = await runTools({ place, session, limits, progress, answer });
+    if (tools.kind === 'refused')
+      return { kind: 'over', end: tools.end, answerDigest: progress.answerDigest };
     progress = tools.progress;
   }
 }
@@ -85,6 +93,7 @@ async function runLoop(place: TryPlace, session: SessionRef, start: AgentProgres
 type ToolTurn = {
   readonly place: TryPlace;
   readonly session: SessionRef;
+  readonly limits: AttemptLimits;
   readonly progress: AgentProgress;
   readonly answer: Extract<CallModelResult, { kind: 'answered' }>;
 };
@@ -93,7 +102,7 @@ type ToolTurn = {
 async function runTools(
   turn: ToolTurn,
 ): Promise<{ kind: 'refused'; end: AgentEnd } | { kind: 'observed'; progress: AgentProgress }> {
-  const { place, session, answer } = turn;
+  const { place, session, limits, answer } = turn;
   let { progress } = turn;
   for (const [index, call] of answer.toolCalls.entries()) {
     const sequence = progress.sequence + 1;
@@ -105,7 +114,7 @@ async function runTools(
       answerDigest: answer.answerDigest,
       sequence,
       session,
-      timeLeftMs: timeLeft(place, progress),
+      timeLeftMs: timeLeft(limits, progress),
     });
     if (result.kind === 'refused') return result;
     progress = { ...progress, sequence, measuredMs: progress.measuredMs + result.measuredMs };
@@ -122,9 +131,9 @@ const addAnswer = (progress: AgentProgress, answer: ToolTurn['answer']): AgentPr
   measuredMs: progress.measuredMs + answer.spent.measuredMs,
 });
 
-const reachedLimit = ({ input }: TryPlace, progress: AgentProgress) =>
+const reachedLimit = ({ input }: TryPlace, limits: AttemptLimits, progress: AgentProgress) =>
   checkLimits({
-    limits: input.request.limits,
+    limits,
     steps: progress.step - 1,
     maxSteps: input.request.harness.kind === 'agent' ? input.request.harness.maxSteps : 1,
     tokens: progress.tokens,
@@ -132,10 +141,8 @@ const reachedLimit = ({ input }: TryPlace, progress: AgentProgress) =>
     measuredMs: progress.measuredMs,
   });
 
-const timeLeft = ({ input }: TryPlace, progress: AgentProgress): number | null => {
-  const { attemptTimeMs } = input.request.limits;
-  return attemptTimeMs === null ? null : Math.max(0, attemptTimeMs - progress.measuredMs);
-};
+const timeLeft = ({ attemptTimeMs }: AttemptLimits, progress: AgentProgress): number | null =>
+  attemptTimeMs === null ? null : Math.max(0, attemptTimeMs - progress.measuredMs);
 
 /**
  * Grades in a copy of the agent's files and closes the session; null = nothing was graded there.
@@ -168,6 +175,9 @@ async function close(place: TryPlace, sessionId: string, session: SessionRef | n
     const found = session ?? (await closing.findSession({ runId: place.cell.runId, sessionId }));
     if (found !== null) await cleanup(found.hostId).closeSession({ session: found });
   } catch (error) {
-    workflow.log.warn('closing the session failed; the reaper will remove it', { sessionId, error: String(error) });
+    workflow.log.warn('closing the session failed; the reaper will remove it', {
+      sessionId,
+      error: String(error),
+    });
   }
 }

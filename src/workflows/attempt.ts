@@ -24,11 +24,15 @@ export const FIRST_TRY: AttemptState = { tryNumber: 1, agent: null };
  * attempt's session through `runAgent`, which closes it in every end; continues as new at the server's
  * suggestion with the session open; its task cancels it.
  */
-export async function attempt(input: AttemptInput & { readonly state?: AttemptState }): Promise<AttemptResult> {
+export async function attempt(
+  input: AttemptInput & { readonly state?: AttemptState },
+): Promise<AttemptResult> {
   const end = await runAttempt(input, input.state ?? FIRST_TRY);
-  if (end.kind === 'continue') return await workflow.continueAsNew<typeof attempt>({ ...input, state: end.state });
+  if (end.kind === 'continue')
+    return await workflow.continueAsNew<typeof attempt>({ ...input, state: end.state });
   const { outcome } = end.result;
-  if (outcome !== null && input.run.searchAttributes) workflow.upsertSearchAttributes(toOutcomeAttribute(outcome));
+  if (outcome !== null && input.run.searchAttributes)
+    workflow.upsertSearchAttributes(toOutcomeAttribute(outcome));
   return end.result;
 }
 
@@ -46,15 +50,22 @@ export async function runAttempt(input: AttemptInput, state: AttemptState): Prom
     if (tried.kind === 'stopped' && tried.scope === 'run') {
       return { kind: 'done', result: { outcome: null, pass: false, stopped: 'run' } };
     }
-    if (tried.kind === 'stopped') return { kind: 'done', result: await recordModelStop(cell, tryNumber, tried.spent) };
+    if (tried.kind === 'stopped')
+      return { kind: 'done', result: await recordModelStop(input, tryNumber, tried.spent) };
     const next = planTry({
       end: tried.end,
       tryNumber,
       retries: input.request.retries,
       draw: drawFrom(`${formatAttemptKey(cell)}/t${tryNumber}`, input.run.execution.seed),
     });
-    if (next.kind === 'final') return { kind: 'done', result: await record(cell, tryNumber, tried) };
-    await planning.recordTry({ cell, tryNumber, end: tried.end, pattern: next.pattern, delayMs: next.delayMs });
+    if (next.kind === 'final') return { kind: 'done', result: await record(input, tryNumber, tried) };
+    await planning.recordTry({
+      cell,
+      tryNumber,
+      end: tried.end,
+      pattern: next.pattern,
+      delayMs: next.delayMs,
+    });
     await workflow.sleep(next.delayMs, { summary: `before try ${tryNumber + 1}` });
     tryNumber += 1;
     agent = null;
@@ -67,22 +78,29 @@ const runTry = (place: TryPlace, agent: AgentState | null): Promise<TryEnd> => {
 };
 
 async function record(
-  cell: Cell,
+  input: AttemptInput,
   tryNumber: number,
   tried: Extract<TryEnd, { kind: 'over' }>,
 ): Promise<AttemptResult> {
   const { kind: _, ...what } = tried;
-  const { outcome, pass, frozen } = await gradeAndRecord({ cell, tryNumber, ...what });
+  const { outcome, pass, frozen } = await gradeAndRecord(
+    { cell: toCell(input), tryNumber, ...what },
+    input.request.strategy,
+  );
   return { outcome, pass, stopped: frozen === null ? null : 'run' };
 }
 
 /** The cap of one model stops its cells alone; the run goes on, so they are recorded here. */
-async function recordModelStop(cell: Cell, tryNumber: number, spent: boolean): Promise<AttemptResult> {
-  const message = `budgets.maxModelUsd allows no further call of "${cell.modelId}"; raise it and \`assay resume\``;
+async function recordModelStop(
+  input: AttemptInput,
+  tryNumber: number,
+  spent: boolean,
+): Promise<AttemptResult> {
+  const message = `budgets.maxModelUsd allows no further call of "${input.modelId}"; raise it and \`assay resume\``;
   const outcome = spent ? 'interrupted' : 'not_run';
   const end = { kind: 'failed', outcome, reason: { code: 'budget', phase: 'run', message } } as const;
   const kept = { kind: 'over', end, answerDigest: null, sessionScoresDigest: null } as const;
-  return { ...(await record(cell, spent ? tryNumber : 0, kept)), stopped: 'model' };
+  return { ...(await record(input, spent ? tryNumber : 0, kept)), stopped: 'model' };
 }
 
 const toCell = (input: AttemptInput): Cell => ({

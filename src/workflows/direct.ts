@@ -1,13 +1,12 @@
 import { callModel } from './activities.ts';
 import { toOutputLimit } from '../domain/output-limit.ts';
-import { modelCallMs, type TryEnd, type TryPlace } from './try.ts';
+import type { TryEnd, TryPlace } from './try.ts';
 
 /** The straight line of SPEC 6.1: one model call. Grading and recording follow in `runAttempt`. */
 export async function runDirect({ input, cell, tryNumber }: TryPlace): Promise<TryEnd> {
   const answer = await callModel(
-    { cell, tryNumber, step: 1, upToSequence: 0, timeLeftMs: input.request.limits.attemptTimeMs },
+    { cell, tryNumber, step: 1, upToSequence: 0, timeLeftMs: null },
     input.run.modelQueues[input.modelId] ?? '',
-    modelCallMs(input),
   );
   switch (answer.kind) {
     case 'answered':

@@ -47,7 +47,9 @@ export class RunConductor {
   /** Returns what to carry on with, or null when nothing is left to start. */
   async conduct(root: workflow.CancellationScope): Promise<Carried | null> {
     this.showProgress();
-    root.cancelRequested.catch(() => this.stop('cancelled', 'the run was cancelled; `assay resume` goes on from here'));
+    root.cancelRequested.catch(() =>
+      this.stop('cancelled', 'the run was cancelled; `assay resume` goes on from here'),
+    );
     const deadline = new workflow.CancellationScope();
     void deadline.run(() => this.watchDeadline());
     await this.startTasks();
@@ -118,7 +120,10 @@ export class RunConductor {
     } catch {
       return;
     }
-    await this.stop('timed_out', 'the run reached its time limit (execution.timeout); `assay resume` goes on from here');
+    await this.stop(
+      'timed_out',
+      'the run reached its time limit (execution.timeout); `assay resume` goes on from here',
+    );
   }
 
   /** The first stop counts: its state is frozen in the store before anything is cut off. */
@@ -139,6 +144,8 @@ export class RunConductor {
   private showProgress(): void {
     const { run, plannedCells, summary } = this.prepared;
     const { totals, openCount } = this.window;
-    workflow.setCurrentDetails(formatProgress({ run, plannedCells, summary, totals, openCount, halt: this.halt }));
+    workflow.setCurrentDetails(
+      formatProgress({ run, plannedCells, summary, totals, openCount, halt: this.halt }),
+    );
   }
 }

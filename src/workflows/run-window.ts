@@ -129,7 +129,8 @@ export class RunWindow {
   }
 
   private fault(message: string): void {
-    if (this.totals.faults.length < 5) this.totals = { ...this.totals, faults: [...this.totals.faults, message] };
+    if (this.totals.faults.length < 5)
+      this.totals = { ...this.totals, faults: [...this.totals.faults, message] };
   }
 }
 
@@ -140,7 +141,13 @@ function toId(run: RunBrief, request: RequestBrief, pack: Pack): string {
   if (first === undefined || last === undefined) throw new Error('a pack holds at least one task');
   const { runId, generation } = run;
   if (pack.tasks.length > 1) {
-    return toPackWorkflowId({ runId, generation, requestName: request.name, from: first.task, to: last.task });
+    return toPackWorkflowId({
+      runId,
+      generation,
+      requestName: request.name,
+      from: first.task,
+      to: last.task,
+    });
   }
   return toTaskWorkflowId({ ...first, runId, generation, requestName: request.name });
 }

@@ -17,7 +17,9 @@ export async function run(input: RunInput & { readonly carried?: Carried }): Pro
   const begun = input.carried ?? (await begin(input, runId));
   if ('result' in begun) return begun.result;
   const conductor = new RunConductor(begun);
-  workflow.setHandler(workflow.defineSignal<[PlacesFreed]>(PLACES_FREED), (report) => conductor.freed(report));
+  workflow.setHandler(workflow.defineSignal<[PlacesFreed]>(PLACES_FREED), (report) =>
+    conductor.freed(report),
+  );
   const next = await workflow.CancellationScope.nonCancellable(() => conductor.conduct(root));
   if (next !== null) return await workflow.continueAsNew<typeof run>({ ...input, runId, carried: next });
   const result = await workflow.CancellationScope.nonCancellable(() => conductor.settle());
@@ -33,7 +35,8 @@ async function begin(input: RunInput, runId: string): Promise<Carried | { readon
     return { prepared, afterTask: 0, totals: NO_TOTALS };
   } catch (error) {
     const cancelled = workflow.isCancellation(error);
-    const message = error instanceof workflow.ActivityFailure ? (error.cause?.message ?? error.message) : String(error);
+    const message =
+      error instanceof workflow.ActivityFailure ? (error.cause?.message ?? error.message) : String(error);
     const reason = cancelled
       ? { code: 'cancelled', phase: 'prepare' as const, message: 'cancelled before anything was started' }
       : { code: 'preparation_failed', phase: 'prepare' as const, message };

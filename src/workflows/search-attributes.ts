@@ -32,4 +32,6 @@ export function toTaskAttributes(
 
 export const toRunAttribute = (runId: string): SearchAttributePair[] => [{ key: RUN, value: cut(runId) }];
 
-export const toOutcomeAttribute = (outcome: string): SearchAttributePair[] => [{ key: OUTCOME, value: outcome }];
+export const toOutcomeAttribute = (outcome: string): SearchAttributePair[] => [
+  { key: OUTCOME, value: outcome },
+];

@@ -20,7 +20,9 @@ type Chain = readonly AttemptInput[];
  */
 export async function task(input: TaskInput): Promise<TaskResult> {
   const pool = new Pool(input);
-  workflow.setHandler(workflow.defineSignal<[PlacesGranted]>(PLACES_GRANTED), ({ places }) => pool.grant(places));
+  workflow.setHandler(workflow.defineSignal<[PlacesGranted]>(PLACES_GRANTED), ({ places }) =>
+    pool.grant(places),
+  );
   try {
     await pool.run();
   } finally {
@@ -49,27 +51,38 @@ class Pool {
 
   grant(places: number): void {
     this.places += places;
-    if (this.unstarted === 0) this.giveBack(places);
+    let left = places;
+    while (left > 0 && this.startNext()) left -= 1;
+    if (left > 0) this.giveBack(left);
   }
 
   async run(): Promise<void> {
-    for (const chain of this.chains) {
-      await workflow.condition(() => this.stopped || this.running < this.places);
-      if (this.stopped) return;
-      this.running += 1;
-      this.unstarted -= 1;
-      void this.runChain(chain);
-    }
+    while (this.startNext());
     await workflow.condition(() => this.running === 0);
   }
 
+  /** Starts nothing more and waits for what runs. */
   async drain(): Promise<void> {
+    this.stopped ||= this.unstarted > 0;
     await workflow.condition(() => this.running === 0);
   }
 
   result(): TaskResult {
     const { tally, passed } = this.unreported;
     return { tally, passed, stopped: this.stopped, faults: this.faults.slice(0, 5) };
+  }
+
+  /**
+   * Called where a place becomes free, never from a `condition`: on replay several local activities may
+   * end in one activation that ended in several before, and a condition would see other states in between.
+   */
+  private startNext(): boolean {
+    const chain = this.chains[this.chains.length - this.unstarted];
+    if (chain === undefined || this.stopped || this.running >= this.places) return false;
+    this.running += 1;
+    this.unstarted -= 1;
+    void this.runChain(chain);
+    return true;
   }
 
   /** Never rejects: what breaks an attempt leaves its cell unrecorded, and the run names it. */
@@ -85,7 +98,7 @@ class Pool {
       if (!workflow.isCancellation(error)) this.faults.push(describe(chain, error));
     } finally {
       this.running -= 1;
-      if (this.unstarted === 0 || this.stopped) this.giveBack(1);
+      if (!this.startNext()) this.giveBack(1);
     }
   }
 
@@ -150,4 +163,3 @@ const describe = (chain: Chain, error: unknown): string => {
   const first = chain[0];
   return `${first?.modelId} · ${first?.caseId} · a${first?.attempt}: ${String(cause).slice(0, 300)}`;
 };
-

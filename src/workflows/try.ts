@@ -1,6 +1,7 @@
 import type { Cell } from '../domain/ids.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
 import type { AgentProgress, SessionRef } from '../domain/step.ts';
+import type { AttemptLimits } from '../domain/suite.ts';
 import type { AttemptInput } from '../domain/workflow-brief.ts';
 
 /** Which try of which attempt is run. */
@@ -24,9 +25,9 @@ export type TryEnd =
   | { readonly kind: 'continue'; readonly state: AgentState };
 
 /** An agent between two steps, its session open. */
-export type AgentState = { readonly session: SessionRef; readonly progress: AgentProgress };
-
-const DEFAULT_MODEL_CALL_MS = 600_000;
-
-export const modelCallMs = (input: AttemptInput): number =>
-  input.request.limits.modelCallTimeMs ?? DEFAULT_MODEL_CALL_MS;
+export type AgentState = {
+  readonly session: SessionRef;
+  /** The request's, with the case's own in their place. */
+  readonly limits: AttemptLimits;
+  readonly progress: AgentProgress;
+};
