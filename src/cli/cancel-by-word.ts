@@ -16,11 +16,11 @@ export async function cancelByWord(
   return withRuns(context, async (open) => {
     const run = await findRun(open.connection.db, word);
     const { runId } = run;
-    const { kind } = await cancelRun(open.connection, run);
-    if (kind === 'ended') {
+    const cancelling = await cancelRun(open.connection, runId);
+    if (cancelling.kind === 'ended') {
       return toResult({
-        document: { runId, state: run.state, cancelled: false },
-        text: `Run ${runId} had ended before: ${formatState(run.state)}.`,
+        document: { runId, state: cancelling.state, cancelled: false },
+        text: `Run ${runId} had ended before: ${formatState(cancelling.state)}.`,
         next: [`assay report ${runId}`],
       });
     }
@@ -29,7 +29,7 @@ export async function cancelByWord(
       return toResult({ document, text: `Asked ${runId} to stop.`, next: [`assay watch ${runId}`] });
     }
     context.note(`Stopping ${runId} and waiting for its cleanup. Ctrl-C leaves; it goes on.`);
-    await followRun({ open, runId, interrupts: null, stackOptions }, context);
+    await followRun({ open, runId, generation: 1, interrupts: null, stackOptions }, context);
     const state = (await loadRun(open.connection.db, runId))?.state ?? run.state;
     return toResult({
       document: { runId, state, cancelled: state === 'cancelled' },

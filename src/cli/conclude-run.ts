@@ -9,6 +9,7 @@ import { toResult, type CommandResult } from './command-result.ts';
 import { decideExit, type ExitDecision } from './exit-code.ts';
 import { formatState } from './format.ts';
 import { toRunUrl, type OpenAssay } from './open-assay.ts';
+import { quoteWord } from './quote-word.ts';
 import { toTableForm } from './table-form.ts';
 
 /** The leaderboard of a run that has ended, with the exit code that it means. */
@@ -70,6 +71,10 @@ function toNext(runId: string, report: Report): readonly string[] {
   const show =
     failure === undefined || example === undefined
       ? []
-      : [`assay show ${runId} ${example.caseId} --model ${failure.modelId} --attempt ${example.attempt}`];
-  return [...new Set([report.next, ...show, `assay report ${runId} --format json --output report.json`])];
+      : [
+          `assay show ${runId} ${quoteWord(example.caseId)} --model ${quoteWord(failure.modelId)} --attempt ${example.attempt}`,
+        ];
+  // The report names the case; the command names the very attempt.
+  const first = show.length > 0 && report.next.startsWith('assay show ') ? [] : [report.next];
+  return [...new Set([...first, ...show, `assay report ${runId} --format json --output report.json`])];
 }

@@ -7,6 +7,7 @@ import type { RequestSpec, RunSpec } from '../domain/run.ts';
 import type { Suite } from '../domain/suite.ts';
 import { toResult, type CommandResult } from './command-result.ts';
 import { countOf, formatCount, formatUsd } from './format.ts';
+import { quoteWord } from './quote-word.ts';
 import { formatTextTable } from './text-table.ts';
 
 export type PlanToDescribe = {
@@ -50,10 +51,6 @@ const toSameCommand = (): string =>
       .filter((word) => word !== '--dry-run')
       .map(quoteWord),
   ].join(' ');
-
-/** A word as a shell reads it back. */
-const quoteWord = (word: string): string =>
-  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Models whose key is not here. The worker may have it, and also asks whether the address answers. */
 function findSkipped(spec: RunSpec): readonly SkippedModel[] {

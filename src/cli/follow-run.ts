@@ -1,8 +1,6 @@
 import { cancelRun } from '../client/control-run.ts';
-import type { RunProgress } from '../client/progress.ts';
 import { watchRun } from '../client/watch-run.ts';
 import type { StackOptions } from '../local/stack.ts';
-import { loadRun } from '../store/runs.ts';
 import type { CommandContext } from './command.ts';
 import { createRunDisplay, type RunDisplay } from './display/run-display.ts';
 import { EXIT } from './exit-code.ts';
@@ -13,6 +11,8 @@ import { superviseStack } from './supervise-stack.ts';
 export type Following = {
   readonly open: OpenAssay;
   readonly runId: string;
+  /** As `watchRun` takes it. */
+  readonly generation: number;
   /** What Ctrl-C does: cancel the run, then leave. Null = leave at once. */
   readonly interrupts: Interrupts | null;
   readonly stackOptions: StackOptions;
@@ -25,11 +25,8 @@ const POLL_MS = 300;
  * cancels the run and goes on showing it; the second ends the process.
  */
 export async function followRun(following: Following, { settings }: CommandContext): Promise<void> {
-  const { open, runId, interrupts, stackOptions } = following;
-  const stream = settings.ci
-    ? Object.assign(Object.create(process.stderr) as NodeJS.WriteStream, { isTTY: false })
-    : process.stderr;
-  const display = createRunDisplay(stream, settings);
+  const { open, interrupts, stackOptions } = following;
+  const display = createRunDisplay(process.stderr, settings);
   const ended = new AbortController();
   const supervised = superviseStack(stackOptions, {
     signal: ended.signal,
@@ -40,12 +37,12 @@ export async function followRun(following: Following, { settings }: CommandConte
     display.notice(message === null ? 'Postgres answers again.' : `Waiting for Postgres: ${message}`);
   };
   try {
-    for await (const progress of watchRun(open.connection, runId, {
+    for await (const progress of watchRun(open.connection, following, {
       signal: ended.signal,
       pollMs: POLL_MS,
       onTrouble,
     })) {
-      display.show(progress satisfies RunProgress);
+      display.show(progress);
     }
   } finally {
     ended.abort();
@@ -63,20 +60,8 @@ function onInterrupt(count: number, { open, runId }: Following, display: RunDisp
     process.exit(EXIT.cancelled);
   }
   display.notice('Cancelling, waiting for cleanup. Ctrl-C again leaves at once; cleanup goes on.');
-  cancel(open, runId).catch((error: unknown) => {
+  cancelRun(open.connection, runId).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     display.notice(`Could not cancel: ${why}. Ctrl-C again leaves; \`assay cancel ${runId}\` tries again.`);
   });
-}
-
-async function cancel({ connection }: OpenAssay, runId: string): Promise<void> {
-  const run = await loadRun(connection.db, runId);
-  if (run !== null) {
-    await cancelRun(connection, run);
-    return;
-  }
-  // Not prepared yet: the workflow is all there is.
-  const client = await connection.temporal();
-  const { toRunWorkflowId } = await import('../domain/workflow-ids.ts');
-  await client.workflow.getHandle(toRunWorkflowId(runId)).cancel();
 }

@@ -1,4 +1,5 @@
 import type { Score } from '../domain/score.ts';
+import type { TestCase } from '../domain/suite.ts';
 import type { Message, ToolCall } from '../domain/transcript.ts';
 import type { CallDetail, ToolCallDetail, TryDetail } from '../store/attempt-detail.ts';
 import { formatDuration, formatUsd, indent, toPrintable } from './format.ts';
@@ -6,13 +7,21 @@ import { formatOutcome } from './format-outcome.ts';
 import type { NamedAttempt } from './show-case.ts';
 import { formatTextTable } from './text-table.ts';
 
-/** One attempt for people: outcome, scores, transcript, calls, tools, discarded tries. */
-export function formatAttempt(attempt: NamedAttempt, transcript: readonly Message[]): string {
+export type ShownAttempt = {
+  readonly attempt: NamedAttempt;
+  readonly testCase: TestCase;
+  /** Of the latest try; without the messages that open it, which are the case's. */
+  readonly transcript: readonly Message[];
+};
+
+/** One attempt for people: outcome, scores, case, transcript, calls, tools, discarded tries. */
+export function formatAttempt({ attempt, testCase, transcript }: ShownAttempt): string {
   const { key, requestName, modelId, caseId } = attempt;
   const generation = key.generation > 1 ? ` · generation ${key.generation}` : '';
   const parts = [
     `${requestName} / ${modelId} / ${caseId} · attempt ${key.attempt}${generation}\n${formatOutcome(attempt.outcome)}`,
     section('Scores', attempt.scores.map(formatScore).join('\n')),
+    section('Case', formatCase(testCase)),
     section('Transcript', transcript.map(formatMessage).join('\n\n')),
     section('Model calls', attempt.calls.length === 0 ? '' : formatCalls(attempt.calls)),
     section('Tool calls', attempt.toolCalls.length === 0 ? '' : formatTools(attempt.toolCalls)),
@@ -23,6 +32,17 @@ export function formatAttempt(attempt: NamedAttempt, transcript: readonly Messag
 
 const section = (title: string, body: string): string =>
   body === '' ? '' : `${title}\n${indent(body, '  ')}`;
+
+function formatCase({ system, input, choices, files, setup }: TestCase): string {
+  const messages = input.kind === 'text' ? [{ role: 'user', text: input.text }] : input.messages;
+  return [
+    ...(system === null ? [] : [titled('system', system)]),
+    ...messages.map(({ role, text }) => titled(role, text)),
+    ...(choices === null ? [] : [titled('choices', choices.join('\n'))]),
+    ...(Object.keys(files).length === 0 ? [] : [titled('files', Object.keys(files).join('\n'))]),
+    ...(setup === null ? [] : [titled('setup', setup)]),
+  ].join('\n');
+}
 
 function formatScore({ scorer, verdict, required }: Score): string {
   const value =

@@ -17,7 +17,10 @@ export async function launchRun(
       const started = await startRun(open.connection, start);
       context.note(describeStart(open, started));
       if (interrupts === null) return toDetached(open, started);
-      return await finishRun({ open, runId: started.runId, interrupts, stackOptions }, context);
+      return await finishRun(
+        { open, runId: started.runId, generation: 1, interrupts, stackOptions },
+        context,
+      );
     } finally {
       interrupts?.stop();
     }

@@ -17,11 +17,12 @@ export async function resumeByWord(resume: Resume, context: CommandContext): Pro
     const budgets = resume.maxUsd === null ? {} : { maxRunUsd: resume.maxUsd };
     const interrupts = resume.detach ? null : new Interrupts();
     try {
-      const { runId, cells } = await resumeRun(open.connection, { run, budgets });
+      const { runId, cells, generation } = await resumeRun(open.connection, { run, budgets });
       context.note(`Run ${runId} goes on: ${countOf(cells, 'cell')} to run or to grade.`);
-      if (interrupts !== null) return await finishRun({ open, runId, interrupts, stackOptions }, context);
+      if (interrupts !== null)
+        return await finishRun({ open, runId, generation, interrupts, stackOptions }, context);
       return toResult({
-        document: { runId, cells, temporalUrl: toRunUrl(open.stack, runId) },
+        document: { runId, cells, generation, temporalUrl: toRunUrl(open.stack, runId) },
         text: '',
         next: [`assay watch ${runId}`, `assay cancel ${runId}`],
       });

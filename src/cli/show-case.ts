@@ -4,7 +4,7 @@ import { findNearest } from '../config/nearest.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Message } from '../domain/transcript.ts';
 import { loadAttemptDetail, type AttemptDetail } from '../store/attempt-detail.ts';
-import { loadPlan } from '../store/plans.ts';
+import { loadCase, loadPlan } from '../store/plans.ts';
 import type { Db } from '../store/pool.ts';
 import { loadReportRows } from '../store/report-rows.ts';
 import { loadTranscript } from '../store/steps.ts';
@@ -13,6 +13,7 @@ import { toResult, type CommandResult } from './command-result.ts';
 import { formatAttempt } from './format-attempt.ts';
 import { withRuns } from './open-assay.ts';
 import { formatOutcome } from './format-outcome.ts';
+import { quoteWord } from './quote-word.ts';
 import { formatTextTable } from './text-table.ts';
 
 /** Which attempts of a case are meant. */
@@ -36,10 +37,11 @@ export async function showCase(
     const [only] = meant;
     if (only === undefined || meant.length > 1) return toList(runId, caseId, meant);
     const transcript = await loadMessages(db, only);
+    const { testCase } = await loadCase(db, { ...only, runId });
     return toResult({
-      document: { attempt: only, transcript },
-      text: formatAttempt(only, transcript),
-      next: [`assay show ${runId} ${caseId}`, `assay report ${runId}`],
+      document: { attempt: only, testCase, transcript },
+      text: formatAttempt({ attempt: only, testCase, transcript }),
+      next: [`assay show ${runId} ${quoteWord(caseId)}`, `assay report ${runId}`],
     });
   });
 }
@@ -99,12 +101,12 @@ function toList(runId: string, caseId: string, attempts: readonly NamedAttempt[]
     formatOutcome(attempt.outcome),
   ]);
   const [first] = attempts.toSorted((a, b) => rankOutcome(a.outcome) - rankOutcome(b.outcome));
-  const one = `assay show ${runId} ${caseId} --model ${first?.modelId ?? ''} --attempt ${first?.key.attempt ?? 1}`;
+  const one = `assay show ${runId} ${quoteWord(caseId)} --model ${quoteWord(first?.modelId ?? '')} --attempt ${first?.key.attempt ?? 1}`;
   const ambiguous = new Set(attempts.map((attempt) => attempt.requestName)).size > 1;
   return toResult({
     document: { attempts },
     text: formatTextTable({ heads: ['request', 'model', 'attempt', 'outcome'], rows, right: [2] }),
-    next: [ambiguous ? `${one} --request ${first?.requestName ?? ''}` : one],
+    next: [ambiguous ? `${one} --request ${quoteWord(first?.requestName ?? '')}` : one],
   });
 }
 

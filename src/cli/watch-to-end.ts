@@ -12,7 +12,7 @@ export async function watchToEnd(word: string, context: CommandContext): Promise
     const { runId } = await findRun(open.connection.db, word);
     const interrupts = new Interrupts();
     try {
-      return await finishRun({ open, runId, interrupts, stackOptions }, context);
+      return await finishRun({ open, runId, generation: 1, interrupts, stackOptions }, context);
     } finally {
       interrupts.stop();
     }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OutcomeKind } from '../domain/outcome.ts';
+import type { OutcomeKind, TerminalState } from '../domain/outcome.ts';
 import { isTerminal } from '../domain/outcome.ts';
+import { toRunWorkflowId } from '../domain/workflow-ids.ts';
 import { loadOutcomeCounts } from '../store/outcome-counts.ts';
-import type { RunRow } from '../store/runs.ts';
+import { loadRun, type RunRow } from '../store/runs.ts';
 import { RUN_WORKFLOW, WORKFLOW_QUEUE, type ResumeRequest, type RunInput } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 import type { AssayConnection } from './connect.ts';
@@ -16,20 +17,28 @@ export const RESUMED_OUTCOMES: readonly OutcomeKind[] = [
   'unscored',
 ];
 
-export type Cancelling = { readonly kind: 'requested' } | { readonly kind: 'ended' };
+export type Cancelling =
+  | { readonly kind: 'requested' }
+  /** It had ended before. */
+  | { readonly kind: 'ended'; readonly state: TerminalState };
 
-/** Asks a run to stop with cleanup; `ended` = it had ended before. Ask as often as you like. */
-export async function cancelRun(connection: AssayConnection, run: RunRow): Promise<Cancelling> {
-  if (isTerminal(run.state)) return { kind: 'ended' };
+/**
+ * Asks a run to stop with cleanup; ask as often as you like. Also reaches a run that has not been prepared, and
+ * any run while the store does not answer. Throws a ClientError when Temporal has no such open workflow.
+ */
+export async function cancelRun(connection: AssayConnection, runId: string): Promise<Cancelling> {
+  const run = await loadRun(connection.db, runId).catch(() => null);
+  if (run !== null && isTerminal(run.state)) return { kind: 'ended', state: run.state };
+  const workflowId = run?.workflowId ?? toRunWorkflowId(runId);
   const client = await connection.temporal();
   const { WorkflowNotFoundError } = await import('@temporalio/client');
   try {
-    await client.workflow.getHandle(run.workflowId).cancel();
+    await client.workflow.getHandle(workflowId).cancel();
     return { kind: 'requested' };
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     throw new ClientError(
-      `Run ${run.runId} is ${run.state}, but this Temporal server has no open workflow ${run.workflowId}. ` +
+      `Run ${runId} cannot be cancelled: this Temporal server has no open workflow ${workflowId}. ` +
         'Check that it is the server that the run was started on (`assay doctor`).',
       { cause: error },
     );
@@ -38,7 +47,13 @@ export async function cancelRun(connection: AssayConnection, run: RunRow): Promi
 
 export type RaisedBudgets = Pick<ResumeRequest, 'maxRunUsd' | 'maxModelUsd' | 'maxRunTokens'>;
 
-export type Resumed = { readonly runId: string; readonly cells: number };
+export type Resumed = {
+  readonly runId: string;
+  /** Cells that are run or graded again. */
+  readonly cells: number;
+  /** The generation that they are run in. */
+  readonly generation: number;
+};
 
 /**
  * Continues a run that ended under its own id: starts its workflow again with what is left as a new generation.
@@ -51,7 +66,7 @@ export async function resumeRun(
   const cells = await countResumable(connection, run);
   const resume: ResumeRequest = { outcomes: RESUMED_OUTCOMES, ...budgets };
   await startAgain(connection, run, { runId: run.runId, resume, approved: true });
-  return { runId: run.runId, cells };
+  return { runId: run.runId, cells, generation: run.generation + 1 };
 }
 
 async function countResumable({ db }: AssayConnection, run: RunRow): Promise<number> {

@@ -23,11 +23,7 @@ export type Workplace = {
 export function createWorkplace(): Workplace {
   const folder = mkdtempSync(join(tmpdir(), 'assay-cli-'));
   const kept = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|LANG|TMPDIR)$/.test(name));
-  const env = {
-    ...Object.fromEntries(kept),
-    XDG_CACHE_HOME: join(tmpdir(), 'assay-cli-cache'),
-    ...variables,
-  };
+  const env = { ...Object.fromEntries(kept), XDG_CACHE_HOME: join(folder, 'cache') };
   return {
     folder,
     assay: (...args) => runProcess(args, { cwd: folder, env }),

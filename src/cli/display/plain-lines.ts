@@ -31,7 +31,7 @@ export function formatPlainLine(progress: RunProgress, remainingMs: number | nul
   if (totals.unscored > 0) facts.push(`${totals.unscored} unscored`);
   if (totals.skipped > 0) facts.push(`${totals.skipped} skipped`);
   if (totals.notRun > 0) facts.push(`${totals.notRun} not run`);
-  facts.push(formatUsd(totals.costUsd));
+  if (totals.done > 0) facts.push(formatUsd(totals.costUsd));
   if (totals.inFlight > 0) facts.push(`${totals.inFlight} in flight`);
   if (totals.waiting > 0) facts.push(`${totals.waiting} waiting`);
   if (remainingMs !== null && remainingMs > 0) facts.push(`about ${formatDuration(remainingMs)} left`);

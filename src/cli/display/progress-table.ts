@@ -64,7 +64,7 @@ function formatHeadline(
   if (totals.planned > 0) {
     facts.push(`${totals.done}/${totals.planned}`, `${Math.floor((100 * totals.done) / totals.planned)} %`);
   }
-  if (totals.planned > 0) facts.push(formatUsd(totals.costUsd));
+  if (totals.done > 0) facts.push(formatUsd(totals.costUsd));
   facts.push(formatDuration(elapsedMs));
   if (remainingMs !== null && remainingMs > 0) facts.push(`about ${formatDuration(remainingMs)} left`);
   const text = fitEnd(facts.join(' · '), Math.max(10, width - 12));
@@ -102,7 +102,7 @@ function toFields({ line, remainingMs }: Row): Fields {
     pass: String(line.pass),
     errors: String(line.errors),
     unscored: String(line.unscored),
-    cost: formatUsd(line.costUsd),
+    cost: line.done === 0 && line.costUsd === null ? '' : formatUsd(line.costUsd),
     'in flight': String(line.inFlight),
     waits: String(line.waiting),
     left,

@@ -25,9 +25,14 @@ export type DisplayStream = NodeJS.WritableStream & {
 
 const REDRAW_MS = 200;
 
-/** A live table on a terminal, plain lines elsewhere. */
-export function createRunDisplay(stream: DisplayStream, settings: { readonly noColor: boolean }): RunDisplay {
-  return stream.isTTY === true ? new LiveDisplay(stream, settings.noColor) : new PlainDisplay(stream);
+/** A live table on a terminal, plain lines elsewhere and in continuous integration. */
+export function createRunDisplay(
+  stream: DisplayStream,
+  settings: { readonly noColor: boolean; readonly ci: boolean },
+): RunDisplay {
+  return stream.isTTY === true && !settings.ci
+    ? new LiveDisplay(stream, settings.noColor)
+    : new PlainDisplay(stream);
 }
 
 /** Keeps what the remaining times are estimated from. */
@@ -96,7 +101,7 @@ class LiveDisplay implements RunDisplay {
       lineRemainingMs: progress.rows.map((line) =>
         this.pace.remainingMs(keyOf(line), line.planned - line.done, nowMs),
       ),
-      notice: this.noticeText,
+      notice: isTerminal(progress.state) ? null : this.noticeText,
     };
   }
 }
