@@ -58,29 +58,7 @@ export async function loadProgress(db: Db, runId: string): Promise<Progress | nu
 }
 
 const PROGRESS = `
-  with cells as (
-    select t.request_index, t.model_id, min(t.task) as first_task, count(*) as planned, count(a.outcome) as done,
-      count(*) filter (where a.outcome = 'scored') as scored, count(*) filter (where a.pass) as pass,
-      avg(a.score) filter (where a.outcome = 'scored') as mean_score,
-      count(*) filter (where a.outcome in ('error', 'infra', 'interrupted', 'refused')) as errors,
-      count(*) filter (where a.outcome = 'unscored') as unscored,
-      count(*) filter (where a.outcome = 'not_run') as not_run,
-      count(*) filter (where a.outcome = 'skipped') as skipped
-    from latest_attempts a join tasks t on t.run_id = a.run_id and t.task = a.task
-    where a.run_id = $1
-    group by t.request_index, t.model_id
-  ), calls as (
-    select t.request_index, t.model_id, sum(c.cost_usd) as cost_usd,
-      count(*) filter (where c.state = 'started') as in_flight,
-      count(*) filter (where c.state = 'failed' and c.retry_at > now()) as waiting
-    from model_calls c join tasks t on t.run_id = c.run_id and t.task = c.task
-    where c.run_id = $1
-    group by t.request_index, t.model_id
-  )
-  select c.request_index as "requestIndex", r.name as "requestName", c.model_id as "modelId", c.planned, c.done,
-    c.scored, c.pass, c.mean_score as "meanScore", c.errors, c.unscored, c.not_run as "notRun", c.skipped,
-    k.cost_usd as "costUsd", coalesce(k.in_flight, 0) as "inFlight", coalesce(k.waiting, 0) as waiting
-  from cells c
-  join requests r on r.run_id = $1 and r.request_index = c.request_index
-  left join calls k on k.request_index = c.request_index and k.model_id = c.model_id
-  order by c.request_index, c.first_task`;
+  select request_index as "requestIndex", request_name as "requestName", model_id as "modelId", planned, done, scored,
+    pass, mean_score as "meanScore", errors, unscored, not_run as "notRun", skipped, cost_usd as "costUsd",
+    in_flight as "inFlight", waiting
+  from count_progress($1)`;

@@ -2,6 +2,8 @@ import type { Outcome } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
 import type { ReportCell, ReportModel, ReportRequest, ReportRows, RunFacts } from '../domain/report-rows.ts';
 import type { Score } from '../domain/score.ts';
+import type { CallSums } from './call-sums.ts';
+import { addTries, loadTrySums } from './call-sums.ts';
 import { loadPlan } from './plans.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
@@ -88,54 +90,29 @@ const toRequest = (request: RunPlan['requests'][number]): ReportRequest => ({
   failure: request.failure,
 });
 
+/** Joined by key here and not in one statement: the sums of a fresh run are what no planner can estimate. */
 async function loadCells(db: Db, runId: string): Promise<ReportCell[]> {
   const scores = await loadScores(db, { runId });
-  const rows = await selectRows<StoredCell>(db, { text: CELLS, values: [runId] });
-  return rows.map((row) => toCell(row, scores.get(toCellName(row)) ?? []));
+  const sums = await loadTrySums(db, runId);
+  const rows = await selectRows<StoredCell>(db, {
+    text: 'select * from list_report_cells($1)',
+    values: [runId],
+  });
+  return rows.map((row) =>
+    toCell(row, {
+      scores: scores.get(toCellName(row)) ?? [],
+      sums: addTries(sums.get(`${row.task}/${row.attempt}`) ?? [], {
+        generation: row.generation,
+        tryNumber: row.try_number,
+      }),
+    }),
+  );
 }
 
-/**
- * Usage is summed over every request of a cell. Wasted is what bought no answer of the try that counts:
- * requests that failed or were given up, earlier tries, earlier generations.
- */
-const CELLS = `
-  with sums as (
-    select c.task, c.attempt,
-      sum(c.input_tokens) as input_tokens, sum(c.output_tokens) as output_tokens,
-      sum(c.reasoning_tokens) as reasoning_tokens, sum(c.cache_read_tokens) as cache_read_tokens,
-      sum(c.cache_write_tokens) as cache_write_tokens, sum(c.cost_usd) as cost_usd,
-      sum(c.input_tokens) filter (where wasted) as wasted_input,
-      sum(c.output_tokens) filter (where wasted) as wasted_output,
-      sum(c.reasoning_tokens) filter (where wasted) as wasted_reasoning,
-      sum(c.cache_read_tokens) filter (where wasted) as wasted_read,
-      sum(c.cache_write_tokens) filter (where wasted) as wasted_write,
-      coalesce(bool_and(c.cost_usd is not null) filter (
-        where c.input_tokens > 0 or c.output_tokens > 0 or c.estimated or c.state = 'completed'), true) as priced,
-      sum(c.latency_ms) filter (where c.state = 'completed' and c.purpose = 'agent' and not wasted) as latency_ms,
-      sum(c.waited_ms) as wait_ms,
-      count(*) filter (where c.state = 'completed') as calls,
-      count(*) filter (where c.request_number > 1) as retried_calls
-    from (
-      select m.*, m.state <> 'completed' or m.generation < l.generation or m.try_number < l.try_number as wasted
-      from model_calls m join latest_attempts l using (run_id, task, attempt)
-      where m.run_id = $1
-    ) c
-    group by c.task, c.attempt
-  )
-  select t.task, t.request_index, r.name as request_name, t.model_id, t.case_id, a.attempt, a.generation, a.detail,
-    a.answer_preview, c.weight, c.cluster, c.tags, s.input_tokens, s.output_tokens, s.reasoning_tokens,
-    s.cache_read_tokens, s.cache_write_tokens, s.cost_usd, coalesce(s.priced, true) as priced, s.latency_ms, s.wait_ms,
-    coalesce(s.calls, 0) as calls, coalesce(s.retried_calls, 0) as retried_calls,
-    s.wasted_input, s.wasted_output, s.wasted_reasoning, s.wasted_read, s.wasted_write
-  from latest_attempts a
-  join tasks t on t.run_id = a.run_id and t.task = a.task
-  join requests r on r.run_id = t.run_id and r.request_index = t.request_index
-  join cases c on c.run_id = t.run_id and c.suite_key = r.suite_key and c.case_id = t.case_id
-  left join sums s on s.task = a.task and s.attempt = a.attempt
-  where a.run_id = $1
-  order by a.task, a.attempt`;
-
-const toCell = (row: StoredCell, scores: readonly Score[]): ReportCell => ({
+const toCell = (
+  row: StoredCell,
+  { scores, sums }: { readonly scores: readonly Score[]; readonly sums: CallSums },
+): ReportCell => ({
   requestIndex: row.request_index,
   requestName: unescapeText(row.request_name),
   task: row.task,
@@ -148,26 +125,7 @@ const toCell = (row: StoredCell, scores: readonly Score[]): ReportCell => ({
   cluster: unescapeNullable(row.cluster),
   tags: JSON.parse(row.tags) as string[],
   scores,
-  usage: {
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    reasoningTokens: row.reasoning_tokens,
-    cacheReadTokens: row.cache_read_tokens,
-    cacheWriteTokens: row.cache_write_tokens,
-  },
-  costUsd: row.cost_usd,
-  priced: row.priced,
-  latencyMs: row.latency_ms,
-  waitMs: row.wait_ms,
-  calls: row.calls,
-  retriedCalls: row.retried_calls,
-  wastedUsage: {
-    inputTokens: row.wasted_input,
-    outputTokens: row.wasted_output,
-    reasoningTokens: row.wasted_reasoning,
-    cacheReadTokens: row.wasted_read,
-    cacheWriteTokens: row.wasted_write,
-  },
+  ...sums,
   answerPreview: unescapeNullable(row.answer_preview),
 });
 
@@ -185,25 +143,10 @@ type StoredCell = {
   readonly case_id: string;
   readonly attempt: number;
   readonly generation: number;
+  readonly try_number: number;
   readonly detail: string | null;
   readonly answer_preview: string | null;
   readonly weight: number;
   readonly cluster: string | null;
   readonly tags: string;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly reasoning_tokens: number | null;
-  readonly cache_read_tokens: number | null;
-  readonly cache_write_tokens: number | null;
-  readonly cost_usd: number | null;
-  readonly priced: boolean;
-  readonly latency_ms: number | null;
-  readonly wait_ms: number | null;
-  readonly calls: number;
-  readonly retried_calls: number;
-  readonly wasted_input: number | null;
-  readonly wasted_output: number | null;
-  readonly wasted_reasoning: number | null;
-  readonly wasted_read: number | null;
-  readonly wasted_write: number | null;
 };
