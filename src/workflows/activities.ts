@@ -122,13 +122,25 @@ export const listTasks: Activities['listTasks'] = (input) =>
 
 async function localFirst<T>(local: () => Promise<T>, normal: () => Promise<T>): Promise<T> {
   try {
-    return await local();
+    return await inTurn(local);
   } catch (error) {
     const cause = error instanceof workflow.ActivityFailure ? error.cause : undefined;
     const final = cause instanceof workflow.ApplicationFailure && NEVER_CURED.includes(cause.type ?? '');
     if (workflow.isCancellation(error) || final) throw error;
     return await normal();
   }
+}
+
+let lastLocal: Promise<unknown> = Promise.resolve();
+
+/**
+ * One local activity of a workflow at a time. Several that are open together end one after the other live, but in one
+ * activation on replay, and code that shares state then takes another way (temporalio/sdk-python#1881).
+ */
+function inTurn<T>(local: () => Promise<T>): Promise<T> {
+  const turn = lastLocal.then(local);
+  lastLocal = turn.catch(() => undefined);
+  return turn;
 }
 
 /** Summaries hold at most 400 bytes. */
