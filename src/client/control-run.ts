@@ -33,17 +33,27 @@ export async function cancelRun(connection: AssayConnection, runId: string): Pro
   const client = await connection.temporal();
   const { WorkflowNotFoundError } = await import('@temporalio/client');
   try {
-    await client.workflow.getHandle(workflowId).cancel();
+    const handle = client.workflow.getHandle(workflowId);
+    // The server takes a cancellation of a closed workflow without a word.
+    const { status } = await handle.describe();
+    if (status.name !== 'RUNNING') throw toClosedError(runId, workflowId, status.name);
+    await handle.cancel();
     return { kind: 'requested' };
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     throw new ClientError(
-      `Run ${runId} cannot be cancelled: this Temporal server has no open workflow ${workflowId}. ` +
+      `Run ${runId} cannot be cancelled: this Temporal server has no workflow ${workflowId}. ` +
         'Check that it is the server that the run was started on (`assay doctor`).',
       { cause: error },
     );
   }
 }
+
+const toClosedError = (runId: string, workflowId: string, status: string): ClientError =>
+  new ClientError(
+    `Run ${runId} cannot be cancelled: its workflow ${workflowId} is closed (${status.toLowerCase()}). ` +
+      'A worker settles what is left of it within a minute.',
+  );
 
 export type RaisedBudgets = Pick<ResumeRequest, 'maxRunUsd' | 'maxModelUsd' | 'maxRunTokens'>;
 

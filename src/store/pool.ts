@@ -34,6 +34,8 @@ export function createPool(databaseUrl: string, { maxConnections = 20 } = {}): p
     options: '-c search_path=public -c client_min_messages=warning',
   });
   pool.on('error', () => undefined);
+  // A connection that breaks between two statements of a transaction: the next of them says so.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

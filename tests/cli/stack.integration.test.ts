@@ -1,0 +1,152 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findProcesses } from '../crash/processes.ts';
+import { createWorkplace, type Workplace } from '../crash/workplace.ts';
+
+let place: Workplace;
+beforeAll(async () => {
+  place = await createWorkplace([1, 2]);
+});
+afterAll(async () => {
+  await place.remove();
+});
+
+type Document = { readonly [key: string]: unknown };
+const read = (text: string): Document => JSON.parse(text) as Document;
+
+const slowRun = {
+  name: 'slow',
+  models: [{ id: 'right', provider: 'mock', model: 'oracle', params: { latencyMs: 400 } }],
+  suite: {
+    name: 'sums',
+    scorers: ['exact'],
+    cases: Array.from({ length: 40 }, (_, index) => ({
+      id: `sum-${index}`,
+      input: 'x',
+      target: String(index),
+    })),
+  },
+  execution: { taskConcurrency: 2 },
+};
+
+/** Waits for a text on standard error of a command. */
+async function waitForLine(command: ReturnType<Workplace['start']>, pattern: RegExp): Promise<void> {
+  let text = '';
+  command.process.stderr?.on('data', (part: string) => (text += part));
+  for (let look = 0; look < 1_200 && command.isRunning(); look += 1) {
+    if (pattern.test(text)) return;
+    await sleep(50);
+  }
+  throw new Error(`the command ended or was silent before ${pattern}: ${text}`);
+}
+
+test('init, run, list, show and report work one after the other on a stack that the first of them starts', async () => {
+  await place.assay('init');
+  const ran = await place.assay('run', 'run.yaml', '--run-id', 'first');
+  expect(ran).toMatchObject({ exitCode: 0 });
+  expect(ran.stdout).toContain('mock:oracle');
+  expect(ran.stdout).toMatch(
+    /Temporal UI: http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/run%2Ffirst/,
+  );
+  expect(ran.stdout).toContain('Next: assay show first');
+  expect(ran.stderr).toContain('completed  24 of 24 cells');
+
+  const listed = await place.assay('list', '--json');
+  expect(read(listed.stdout)).toMatchObject({ runs: [{ runId: 'first', state: 'completed' }] });
+  const shown = await place.assay('show', 'fir');
+  expect(shown.stdout).toContain('24 of 24 recorded');
+  const one = await place.assay('show', 'last', 'capital', '--model', 'mock:oracle', '--attempt', '2');
+  expect(one.stdout).toContain('What is the capital of Australia?');
+  expect(one.stdout).toContain('Canberra');
+  expect(one.stdout).toContain('includes: 1.00 pass');
+  const several = await place.assay('show', 'last', 'capital', '--json');
+  expect(read(several.stdout)['attempts']).toHaveLength(4);
+
+  const path = join(place.folder, 'report.json');
+  const written = await place.assay('report', 'last', '--format', 'json', '--output', path);
+  expect(written).toMatchObject({ exitCode: 0 });
+  expect(read(readFileSync(path, 'utf8'))).toMatchObject({ format: 'assay-report', run: { runId: 'first' } });
+});
+
+test('names that are not there are told with what is near', async () => {
+  const run = await place.assay('report', 'frist');
+  expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('first') });
+  const testCase = await place.assay('show', 'first', 'capitol');
+  expect(testCase).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('"capital"') });
+  const target = await place.assay('report', 'first', '--output', join(place.folder, 'no', 'such', 'folder'));
+  expect(target).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining('its folder does not exist'),
+  });
+  const nothingLeft = await place.assay('resume', 'first');
+  expect(nothingLeft).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('Nothing is left to run'),
+  });
+});
+
+test('a gate that is not met ends with 100 and is named in the one document', async () => {
+  writeFileSync(
+    join(place.folder, 'gated.yaml'),
+    readFileSync(join(place.folder, 'run.yaml'), 'utf8') + '\ngates: { minPassRate: 0.99 }\n',
+  );
+  const gated = await place.assay('run', 'gated.yaml', '--json');
+  expect(gated.exitCode).toBe(100);
+  const exitReasons = [expect.stringContaining('minPassRate')];
+  expect(read(gated.stdout)).toMatchObject({ state: 'completed', exitCode: 100, exitReasons });
+});
+
+test('a run that needs a word of confirmation is not started without it', async () => {
+  const path = place.writeRunFile({
+    ...slowRun,
+    models: [{ ...slowRun.models[0], price: { input: 1_000, output: 1_000 } }],
+    budgets: { confirmAboveUsd: 0.01 },
+  });
+  const refused = await place.assay('run', path, '--run-id', 'unconfirmed');
+  expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('--yes') });
+  expect(await place.assay('show', 'unconfirmed')).toMatchObject({ exitCode: 1 });
+});
+
+test('the first Ctrl-C cancels with cleanup and ends with 130; resume completes the run', async () => {
+  const path = place.writeRunFile(slowRun);
+  const command = place.start('run', path, '--run-id', 'stopped');
+  await waitForLine(command, /running {2}[1-9]\d* of 40/);
+  command.process.kill('SIGINT');
+  const { exitCode, stderr, stdout } = await command.ended;
+  expect(exitCode).toBe(130);
+  expect(stderr).toContain('waiting for cleanup');
+  expect(stdout).toContain('Next: assay resume stopped');
+  const resumed = await place.assay('resume', 'stopped');
+  expect(resumed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('40 of 40') });
+});
+
+test('a second Ctrl-C leaves at once, and the run is cancelled all the same', async () => {
+  const command = place.start('run', place.writeRunFile(slowRun), '--run-id', 'left');
+  await waitForLine(command, /running/);
+  command.process.kill('SIGINT');
+  await waitForLine(command, /waiting for cleanup/);
+  command.process.kill('SIGINT');
+  expect((await command.ended).exitCode).toBe(130);
+  expect(await place.assay('watch', 'left')).toMatchObject({ exitCode: 130 });
+});
+
+test('a detached run goes on by itself, is attached to by its id, and is cancelled by another command', async () => {
+  const path = place.writeRunFile(slowRun);
+  const detached = await place.assay('run', path, '--run-id', 'alone', '--detach', '--json');
+  expect(detached).toMatchObject({ exitCode: 0 });
+  expect(read(detached.stdout)).toMatchObject({ runId: 'alone', attached: false });
+  const again = await place.assay('run', path, '--run-id', 'alone', '--detach', '--json');
+  expect(read(again.stdout)).toMatchObject({ runId: 'alone', attached: true });
+  const cancelled = await place.assay('cancel', 'alone', '--json');
+  expect(read(cancelled.stdout)).toEqual({ runId: 'alone', state: 'cancelled', cancelled: true });
+  expect(await place.assay('run', path, '--run-id', 'alone')).toMatchObject({ exitCode: 130 });
+});
+
+test('doctor finds everything well, and down leaves no process', async () => {
+  expect(await place.assay('doctor')).toMatchObject({ exitCode: 0 });
+  expect(await place.assay('down')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('worker') });
+  expect(findProcesses(place.dataDir)).toEqual([]);
+});
