@@ -25,7 +25,7 @@ export async function measure(
   shape: Shape,
   bundle: WorkflowBundle,
 ): Promise<Measurement> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-bench-'));
+  const dataDir = mkdtempSync(join(tmpdir(), 'assay-temporal-settings-'));
   const search = { environment: process.env, note: () => undefined };
   const server = await startTemporal({ dataDir, ports: null, settings, ...search });
   try {

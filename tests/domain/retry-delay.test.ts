@@ -10,6 +10,7 @@ const toFailure = (part: Partial<ClassifiedFailure> = {}): ClassifiedFailure => 
   retryable: true,
   status: 429,
   retryAfterMs: null,
+  served: false,
   message: 'busy',
   ...part,
 });

@@ -21,6 +21,7 @@ export const toRequest = (part: RequestPart = {}): ModelRequest => ({
     requestName: 'request',
     modelId: 'model',
     caseId: 'case-1',
+    seed: 0,
     attempt: 1,
     step: 1,
     purpose: 'agent',

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const TICKS_PER_SECOND = 100;
+
+/** CPU seconds and resident memory of a process and its descendants. */
+export function measureTree(root: number): { readonly cpuSeconds: number; readonly memoryMb: number } {
+  const stats = new Map(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((name) => {
+        const fields = readStat(name);
+        return fields === null ? [] : [[Number(name), fields] as const];
+      }),
+  );
+  let ticks = 0;
+  let pages = 0;
+  for (const [pid, fields] of stats) {
+    if (!descends(pid, root, stats)) continue;
+    ticks += Number(fields[11]) + Number(fields[12]);
+    // Children that ended are in their parent's account.
+    if (pid === root) ticks += Number(fields[13]) + Number(fields[14]);
+    pages += Number(fields[21]);
+  }
+  return { cpuSeconds: ticks / TICKS_PER_SECOND, memoryMb: (pages * 4096) / 2 ** 20 };
+}
+
+function descends(pid: number, root: number, stats: ReadonlyMap<number, readonly string[]>): boolean {
+  for (let at = pid; at > 1; at = Number(stats.get(at)?.[1] ?? 0)) if (at === root) return true;
+  return false;
+}
+
+/** Fields of `/proc/<pid>/stat` after the command's name; null when the process has gone. */
+function readStat(pid: string): readonly string[] | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return null;
+  }
+}

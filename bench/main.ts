@@ -1,0 +1,109 @@
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { startRun } from '../src/client/start-run.ts';
+import { loadRun } from '../src/config/load.ts';
+import { toRunWorkflowId } from '../src/domain/workflow-ids.ts';
+import type { RunResult } from '../src/domain/workflow-brief.ts';
+import { toScorerCatalog } from '../src/scorers/lookup.ts';
+import { TOOL_NAMES } from '../src/tools/lookup.ts';
+import { runFloor, startBenchStack, type BenchStack } from './bench-stack.ts';
+
+/** A row of SPEC 15: what is run, at which widths. */
+type Work = {
+  readonly name: string;
+  readonly model: 'slow' | 'fast';
+  readonly cells: number;
+  readonly slots: number;
+  readonly taskConcurrency: number;
+  readonly packing: 'auto' | 'off';
+};
+
+const WORKS: readonly Work[] = [
+  { name: 'slow', model: 'slow', cells: 500, slots: 64, taskConcurrency: 128, packing: 'auto' },
+  { name: 'fast', model: 'fast', cells: 2_000, slots: 64, taskConcurrency: 64, packing: 'auto' },
+  { name: 'packing-off', model: 'fast', cells: 500, slots: 64, taskConcurrency: 64, packing: 'off' },
+  { name: 'ten-thousand', model: 'fast', cells: 10_000, slots: 64, taskConcurrency: 64, packing: 'auto' },
+];
+
+const { values } = parseArgs({ options: { only: { type: 'string', multiple: true }, cells: { type: 'string' } } });
+const chosen = WORKS.filter(({ name }) => (values.only ?? ['slow', 'fast', 'packing-off']).includes(name));
+
+const bench = await startBenchStack();
+try {
+  await measure({ ...WORKS[1]!, cells: 50, name: 'warm-up' });
+  const table = new Table({
+    head: ['work', 'cells', 'floor s', 'wall s', 'wall / floor', 'cells/s', 'CPU ms a cell: worker', 'Temporal', 'Postgres', 'events a cell', 'largest history', 'MB: worker', 'Temporal', 'Postgres'],
+    wordWrap: true,
+  });
+  for (const work of chosen) table.push(await measure(values.cells === undefined ? work : { ...work, cells: Number(values.cells) }));
+  console.log(table.toString());
+} finally {
+  await bench.close();
+}
+
+async function measure(work: Work): Promise<(string | number)[]> {
+  const floorSeconds = await runFloor(bench.endpointUrl, { model: work.model, count: work.cells, slots: work.slots });
+  const loaded = await load(bench, work);
+  const before = bench.measure();
+  const started = performance.now();
+  const { runId } = await startRun(bench.connection, { loaded, runId: null, approved: true });
+  const client = await bench.connection.temporal();
+  const result = (await client.workflow.getHandle(toRunWorkflowId(runId)).result()) as RunResult;
+  const wallSeconds = (performance.now() - started) / 1000;
+  const after = bench.measure();
+  if (result.state !== 'completed' || result.recorded !== work.cells) throw new Error(JSON.stringify(result));
+  const cpu = (['worker', 'temporal', 'postgres'] as const).map(
+    (part) => ((after[part].cpuSeconds - before[part].cpuSeconds) * 1000) / work.cells,
+  );
+  const events = await countEvents(runId);
+  return [
+    work.name,
+    work.cells,
+    floorSeconds.toFixed(2),
+    wallSeconds.toFixed(2),
+    (wallSeconds / floorSeconds).toFixed(2),
+    (work.cells / wallSeconds).toFixed(1),
+    ...cpu.map((ms) => ms.toFixed(1)),
+    (events.total / work.cells).toFixed(1),
+    events.largest,
+    ...(['worker', 'temporal', 'postgres'] as const).map((part) => Math.round(after[part].memoryMb)),
+  ];
+}
+
+function load({ endpointUrl }: BenchStack, work: Work) {
+  const value = {
+    name: `bench-${work.name}`,
+    providers: [
+      { id: 'sim', kind: 'openai-compatible', baseUrl: endpointUrl, limits: { concurrency: work.slots } },
+    ],
+    models: [{ id: 'sim', provider: 'sim', model: work.model }],
+    suite: {
+      name: 'numbers',
+      scorers: ['exact'],
+      cases: Array.from({ length: work.cells }, (_, index) => ({
+        id: `case-${index + 1}`,
+        input: `What is question ${index + 1}?`,
+        target: '42',
+      })),
+    },
+    execution: { taskConcurrency: work.taskConcurrency, packing: work.packing, seed: 1 },
+  };
+  return loadRun({
+    source: { kind: 'document', value, baseDir: process.cwd() },
+    catalog: { scorers: toScorerCatalog(), tools: new Set(TOOL_NAMES) },
+  });
+}
+
+/** Events of the run's workflows: all of them, and of the longest history. */
+async function countEvents(runId: string): Promise<{ readonly total: number; readonly largest: number }> {
+  const client = await bench.connection.temporal();
+  let total = 0;
+  let largest = 0;
+  const root = toRunWorkflowId(runId);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  for await (const one of client.workflow.list({ query: `RootWorkflowId = '${root}' OR WorkflowId = '${root}'` })) {
+    total += one.historyLength;
+    largest = Math.max(largest, one.historyLength);
+  }
+  return { total, largest };
+}

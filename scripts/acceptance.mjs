@@ -1,0 +1,77 @@
+// Writes docs/acceptance.md: which acceptance case is shown by which test. A case counts as shown when a test's
+// name carries its id. `tests/acceptance/acceptance.test.ts` fails when the file is out of date.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const range = (prefix, last, width = 1) =>
+  Array.from({ length: last }, (_, index) => prefix + String(index + 1).padStart(width, '0'));
+
+/** Families of cases: what they are about, their ids, and which later part the open ones wait for. */
+const FAMILIES = [
+  ['Agent Arena: matrix, preflight, retries, budgets, leaderboard', range('AA-', 18, 2), 'reports, budgets and reuse in full'],
+  ['Circuit breaker', range('CB-', 13, 2), 'the breaker'],
+  ['Fan-out: one unit of work per cell', range('FE-', 14, 2), 'judges, live width, measured widths'],
+  ['Tool reliability', range('AF-', 27, 2), 'the whole tool ledger, user tools, fingerprints'],
+  ['AgentCompass: preparation', range('AC-P', 9), 'reuse, plug-ins'],
+  ['AgentCompass: attempt order', range('AC-A', 20), 'evaluation modes, artifacts, network policy'],
+  ['AgentCompass: retries', range('AC-R', 17), 'retries by stage'],
+  ['AgentCompass: strategies and checkpoints', range('AC-K', 12), 'reuse and fingerprints'],
+  ['AgentCompass: orchestration', range('AC-O', 11), 'pipelined requests'],
+  ['AgentCompass: limits and time', range('AC-L', 12), 'limits by layer'],
+  ['AgentCompass: network', range('AC-N', 7), 'network policy'],
+  ['AgentCompass: sessions', range('AC-S', 6), 'isolated environments'],
+  ['AgentCompass: errors and results', range('AC-E', 11), 'reports in full'],
+  ['AgentCompass: bookkeeping', range('AC-B', 3), 'benchmarks'],
+  ['Field evidence', range('C', 30), 'breaker, judges, comparison, viewer, import'],
+  [
+    'Field cases',
+    ['F01', 'F04', 'F05', 'F07', 'F10', 'F11', 'F12', 'F13', 'F15', 'F16', 'F19', 'F21', 'F24', 'F25', 'F35'],
+    'command harness, judges, further reports',
+  ],
+];
+
+const NAME = /\b(?:test|describe|it)(?:\.\w+(?:\([^)]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs;
+const ID = /\b(?:(?:AA|CB|FE|AF)-\d\d|AC-[A-Z]\d{1,2}|C\d{1,2}|F\d\d)\b/g;
+
+/** id -> paths of the test files whose test names carry it. */
+export function findShown() {
+  const shown = new Map();
+  for (const path of globSync('tests/**/*.test.ts', { cwd: root }).sort()) {
+    const text = readFileSync(root + path, 'utf8');
+    for (const [, , name] of text.matchAll(NAME)) {
+      for (const [id] of name.matchAll(ID)) shown.set(id, new Set([...(shown.get(id) ?? []), path]));
+    }
+  }
+  return shown;
+}
+
+export const listIds = () => FAMILIES.flatMap(([, ids]) => ids);
+
+export function formatAcceptance() {
+  const shown = findShown();
+  const count = listIds().filter((id) => shown.has(id)).length;
+  const sections = FAMILIES.map(([title, ids, later]) => {
+    const open = ids.filter((id) => !shown.has(id));
+    const rows = ids
+      .filter((id) => shown.has(id))
+      .map((id) => `| ${id} | ${[...shown.get(id)].map((path) => `\`${path.slice('tests/'.length)}\``).join(', ')} |`);
+    const table = rows.length === 0 ? [] : ['| Case | Shown by (below `tests/`) |', '|---|---|', ...rows, ''];
+    const rest = open.length === 0 ? 'All are shown.' : `Open (${later}): ${open.join(', ')}.`;
+    return [`## ${title}`, '', ...table, rest].join('\n');
+  });
+  const head = [
+    '# Acceptance cases',
+    '',
+    'Written by `npm run acceptance` from the names of the tests; a test fails when it is out of date.',
+    'A case that is listed here is shown for the parts of Assay that exist; the parts that it also touches and that',
+    'are not built yet are named beside the open ones.',
+    '',
+    `${count} of ${listIds().length} cases are shown.`,
+  ].join('\n');
+  return `${[head, ...sections].join('\n\n')}\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(`${root}docs/acceptance.md`, formatAcceptance());
