@@ -31,29 +31,9 @@ export const variants: Readonly<Record<string, TemporalSettings>> = {
     'matching.numTaskqueueWritePartitions': '4',
   }),
   'no transition history': withConfig({ 'history.enableTransitionHistory': 'false' }),
-  'cache by count': withConfig({ 'history.cacheSizeBasedLimit': 'false' }),
-  'cache 32 MiB': withConfig({
-    'history.cacheSizeBasedLimit': 'true',
-    'history.hostLevelCacheMaxSizeBytes': String(32 * 1024 * 1024),
-    'history.cacheTTL': '"10m"',
-  }),
+  'cache by count': withConfig({ 'history.cacheSizeBasedLimit': 'false', 'history.cacheTTL': '"1h"' }),
+  'cache 32 MiB': withConfig({ 'history.hostLevelCacheMaxSizeBytes': String(32 * 1024 * 1024) }),
   'GOGC 50': withGo('50'),
-  'GOGC 50, cache 32 MiB': {
-    ...withConfig({
-      'history.cacheSizeBasedLimit': 'true',
-      'history.hostLevelCacheMaxSizeBytes': String(32 * 1024 * 1024),
-      'history.cacheTTL': '"10m"',
-    }),
-    go: { GOGC: '50', GOMEMLIMIT: '1200MiB' },
-  },
-  'GOGC 50, cache 100 workflows': {
-    ...withConfig({
-      'history.cacheSizeBasedLimit': 'false',
-      'history.hostLevelCacheMaxSize': '100',
-      'history.cacheTTL': '"1m"',
-    }),
-    go: { GOGC: '50', GOMEMLIMIT: '1200MiB' },
-  },
   'no memory limit': { ...localSettings, go: { GOGC: '200' } },
   'no eager activities': withConfig({ 'system.enableActivityEagerExecution': 'false' }),
 };

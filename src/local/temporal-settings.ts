@@ -20,6 +20,12 @@ export type TemporalSettings = {
 /** The settings of the local server; docs/temporal-settings.md says why, with measurements. */
 export const localSettings: TemporalSettings = {
   sqlitePragmas: ['journal_mode=wal', 'synchronous=normal', 'cache_size=-65536', 'temp_store=memory'],
-  dynamicConfig: { 'frontend.namespaceRPS': '20000' },
+  dynamicConfig: {
+    'frontend.namespaceRPS': '20000',
+    // The cache of workflows is bounded by its size, not by a number of workflows that fits a large machine.
+    'history.cacheSizeBasedLimit': 'true',
+    'history.hostLevelCacheMaxSizeBytes': String(256 * 1024 * 1024),
+    'history.cacheTTL': '"10m"',
+  },
   go: { GOGC: '200', GOMEMLIMIT: '1200MiB' },
 };
