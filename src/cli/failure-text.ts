@@ -46,7 +46,7 @@ type Known = { readonly message: string; readonly code: string };
 
 function describeSystemError(error: Error): Known | null {
   const errno = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const rule = SYSTEM.find(({ codes }) => codes.includes(errno));
+  const rule = SYSTEM.find(({ codes }) => codes.includes(errno) || codes.includes(error.name));
   if (rule === undefined) return null;
   return { code: rule.code, message: `${rule.what}: ${toOneLine(error.message)}. ${rule.whatToDo}` };
 }
@@ -58,7 +58,7 @@ type SystemRule = {
   whatToDo: string;
 };
 
-/** Codes of the operating system and of Postgres (five letters: SQLSTATE). */
+/** Codes of the operating system and of Postgres (five letters: SQLSTATE), and names of errors of Temporal's SDK. */
 const SYSTEM: readonly SystemRule[] = [
   {
     codes: ['ENOSPC', 'EDQUOT'],
@@ -89,6 +89,12 @@ const SYSTEM: readonly SystemRule[] = [
     code: 'port_in_use',
     what: 'A port is in use',
     whatToDo: 'End the program that has it, or choose another port.',
+  },
+  {
+    codes: ['TransportError', 'ServiceError'],
+    code: 'unreachable',
+    what: 'Temporal cannot be reached, or refuses the call',
+    whatToDo: '`assay doctor` says more.',
   },
   {
     codes: ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', '57P01', '57P03'],

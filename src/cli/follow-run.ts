@@ -34,7 +34,11 @@ export async function followRun(following: Following, { settings }: CommandConte
   });
   interrupts?.listen((count) => onInterrupt(count, following, display));
   const onTrouble = (message: string | null): void => {
-    display.notice(message === null ? 'Postgres answers again.' : `Waiting for Postgres: ${message}`);
+    display.notice(
+      message === null
+        ? 'Postgres answers again.'
+        : `Waiting for Postgres (${message}). If it was stopped, \`assay up\` starts it.`,
+    );
   };
   try {
     for await (const progress of watchRun(open.connection, following, {

@@ -71,6 +71,13 @@ test('the live display keeps its height, and shows what has work left when the s
   expect(text).toContain('and 33 more');
 });
 
+test('a notice of several lines takes one', () => {
+  const notice = 'first\nsecond';
+  const text = formatProgressTable({ ...view([row]), notice }, { width: 100, height: 24, colors: plain });
+  expect(text.split('\n')).toHaveLength(4);
+  expect(text).toContain('first second');
+});
+
 test('the live display has no colour when there is to be none', () => {
   const text = formatProgressTable(view([row]), { width: 100, height: 24, colors: plain });
   expect(text).not.toContain('\u001B');

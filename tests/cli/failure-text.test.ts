@@ -18,6 +18,14 @@ test.each([
   expect(failure.message).not.toContain('\n');
 });
 
+test('an error of Temporal says that Temporal is meant', () => {
+  const error = Object.assign(new Error('transport error'), { name: 'TransportError' });
+  expect(describeFailure(error)).toMatchObject({
+    code: 'unreachable',
+    message: expect.stringContaining('Temporal'),
+  });
+});
+
 test('the cause of an error is found through its chain and through an AggregateError', () => {
   const refused = new AggregateError([withCode('ECONNREFUSED', 'connect 127.0.0.1:9')], '');
   expect(describeFailure(new Error('outer', { cause: refused })).code).toBe('unreachable');

@@ -41,9 +41,15 @@ export function formatProgressTable(view: ProgressView, screen: Screen): string 
   if (shown.length < progress.rows.length) {
     lines.push(screen.colors.dim(`  and ${progress.rows.length - shown.length} more`));
   }
-  lines.push(screen.colors.dim(fitEnd(view.notice ?? progress.reason ?? 'Ctrl-C cancels', screen.width - 1)));
+  lines.push(
+    screen.colors.dim(
+      fitEnd(toOneLine(view.notice ?? progress.reason ?? 'Ctrl-C cancels'), screen.width - 1),
+    ),
+  );
   return lines.join('\n');
 }
+
+const toOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 type Row = { readonly line: ProgressRow; readonly remainingMs: number | null };
 
