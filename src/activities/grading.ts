@@ -1,7 +1,13 @@
 import { gradeAttempt } from '../domain/grade.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Score, ScorerVerdict } from '../domain/score.ts';
-import type { RecordInput, RecordResult, RecordTryInput } from '../domain/step.ts';
+import type {
+  RecordAllInput,
+  RecordAllResult,
+  RecordInput,
+  RecordResult,
+  RecordTryInput,
+} from '../domain/step.ts';
 import type { ScorerSpec, Target } from '../domain/suite.ts';
 import type { AssistantMessage } from '../domain/transcript.ts';
 import type { EnvironmentSession } from '../environments/environment.ts';
@@ -12,30 +18,12 @@ import { recordDiscardedTry } from '../store/tries.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
 
-/** Grades what needs no session, decides the outcome, and records the attempt. Idempotent. */
+/** Grades what needs no session, decides outcomes, and records attempts. Idempotent. */
 export const createGrading = (dependencies: Dependencies) => ({
-  async gradeAndRecord(input: RecordInput): Promise<RecordResult> {
-    const place = await dependencies.runs.find(input.cell);
-    const { text, message } = await loadAnswer(dependencies, input.answerDigest);
-    const scores =
-      input.end.kind === 'ended' ? await collectScores(dependencies, { input, place, text }) : [];
-    const outcome = toOutcome(input, scores);
-    const recorded = await recordAttempt(dependencies.db, {
-      key: input.cell,
-      tryNumber: input.tryNumber,
-      outcome,
-      scores,
-      answerDigest: input.answerDigest,
-      answerPreview: message === null ? null : text.slice(0, 200),
-    });
-    const stored = recorded.outcome;
-    const failed = stored.kind === 'error' || stored.kind === 'infra';
-    return {
-      outcome: stored.kind,
-      pass: stored.kind === 'scored' && stored.pass,
-      frozen: failed && place.plan.spec.execution.failFast ? 'aborted' : null,
-    };
-  },
+  /** Several attempts at once: what is wrong with one touches no other. */
+  gradeAndRecord: async ({ records }: RecordAllInput): Promise<RecordAllResult> => ({
+    results: await Promise.all(records.map((one) => recordOrTell(dependencies, one))),
+  }),
 
   async recordTry({ cell, tryNumber, end, pattern }: RecordTryInput): Promise<void> {
     if (end.kind !== 'failed') return;
@@ -51,6 +39,41 @@ export const createGrading = (dependencies: Dependencies) => ({
     });
   },
 });
+
+/** The store's refusals (`AS...`) are final for their attempt; anything else is tried again by the server. */
+async function recordOrTell(
+  dependencies: Dependencies,
+  input: RecordInput,
+): Promise<RecordResult | { readonly fault: string }> {
+  try {
+    return await record(dependencies, input);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code.startsWith('AS') && error instanceof Error) return { fault: error.message };
+    throw error;
+  }
+}
+
+async function record(dependencies: Dependencies, input: RecordInput): Promise<RecordResult> {
+  const place = await dependencies.runs.find(input.cell);
+  const { text, message } = await loadAnswer(dependencies, input.answerDigest);
+  const scores = input.end.kind === 'ended' ? await collectScores(dependencies, { input, place, text }) : [];
+  const outcome = toOutcome(input, scores);
+  const { outcome: stored } = await recordAttempt(dependencies.db, {
+    key: input.cell,
+    tryNumber: input.tryNumber,
+    outcome,
+    scores,
+    answerDigest: input.answerDigest,
+    answerPreview: message === null ? null : text.slice(0, 200),
+  });
+  const failed = stored.kind === 'error' || stored.kind === 'infra';
+  return {
+    outcome: stored.kind,
+    pass: stored.kind === 'scored' && stored.pass,
+    frozen: failed && place.plan.spec.execution.failFast ? 'aborted' : null,
+  };
+}
 
 const toOutcome = ({ end }: RecordInput, scores: readonly Score[]): Outcome =>
   end.kind === 'failed'

@@ -38,7 +38,11 @@ export const createRunEnds = (dependencies: Dependencies) => ({
   settleRun: (end: RunEnding): Promise<RunResult> => withHeartbeat(() => settle(dependencies, end)),
 });
 
-type RunEnding = { readonly runId: string; readonly freeze: Freeze | null; readonly faults: readonly string[] };
+type RunEnding = {
+  readonly runId: string;
+  readonly freeze: Freeze | null;
+  readonly faults: readonly string[];
+};
 
 async function settle(dependencies: Dependencies, end: RunEnding): Promise<RunResult> {
   const { db } = dependencies;

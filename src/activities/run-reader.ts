@@ -9,7 +9,7 @@ import {
   type Target,
   type TestCase,
 } from '../domain/suite.ts';
-import { loadCase, loadPlan, loadTarget } from '../store/plans.ts';
+import { loadCases, loadPlan, type StoredCase } from '../store/plans.ts';
 import type { Db } from '../store/pool.ts';
 import { fatal } from './failure.ts';
 
@@ -30,13 +30,14 @@ export type CellPlace = {
 export class RunReader {
   private readonly db: Db;
   private readonly plans = new LRUCache<string, Promise<RunPlan>>({ max: 50 });
-  private readonly cases = new LRUCache<string, Promise<TestCase>>({ max: 2_000 });
+  private readonly cases = new LRUCache<string, Promise<StoredCase>>({ max: 2_000 });
+  private readonly asked = new Map<string, AskedCase>();
 
   constructor(db: Db) {
     this.db = db;
   }
 
-  async find(cell: Pick<Cell, 'runId' | 'requestIndex' | 'modelId' | 'caseId'>): Promise<CellPlace> {
+  async find(cell: CaseAddress & { readonly modelId: string }): Promise<CellPlace> {
     const plan = await this.plan(cell.runId);
     const request = plan.requests[cell.requestIndex];
     const model = plan.spec.models.find((one) => one.id === cell.modelId);
@@ -47,7 +48,7 @@ export class RunReader {
         `request ${cell.requestIndex} with model "${cell.modelId}" is not in the plan`,
       );
     }
-    const testCase = await this.testCase(cell);
+    const { testCase } = await this.storedCase(cell);
     const scorers = testCase.scorers ?? request.scorers;
     const limits = mergeLimits(request.spec.limits, testCase.limits);
     return { plan, request, model, provider, testCase, scorers, limits };
@@ -57,16 +58,57 @@ export class RunReader {
     return remember(this.plans, runId, () => loadPlan(this.db, runId));
   }
 
-  /** Never cached: only scorers ask, once an attempt. */
-  target(cell: Pick<Cell, 'runId' | 'requestIndex' | 'caseId'>): Promise<Target | null> {
-    return loadTarget(this.db, cell);
+  /** The hidden answer: for scorers and scripted models only. */
+  async target(cell: CaseAddress): Promise<Target | null> {
+    return (await this.storedCase(cell)).target;
   }
 
-  private testCase(cell: Pick<Cell, 'runId' | 'requestIndex' | 'caseId'>): Promise<TestCase> {
+  private storedCase(cell: CaseAddress): Promise<StoredCase> {
     const key = JSON.stringify([cell.runId, cell.requestIndex, cell.caseId]);
-    return remember(this.cases, key, async () => (await loadCase(this.db, cell)).testCase);
+    return remember(this.cases, key, () => this.ask(key, cell));
+  }
+
+  /** Cases that are asked for in one turn of the event loop are read by one statement a request. */
+  private ask(key: string, cell: CaseAddress): Promise<StoredCase> {
+    const { promise, resolve, reject } = Promise.withResolvers<StoredCase>();
+    if (this.asked.size === 0) setImmediate(() => void this.readAsked());
+    this.asked.set(key, { cell, resolve, reject });
+    return promise;
+  }
+
+  private async readAsked(): Promise<void> {
+    const asked = [...this.asked.values()];
+    this.asked.clear();
+    const groups = Map.groupBy(asked, ({ cell }) => JSON.stringify([cell.runId, cell.requestIndex]));
+    await Promise.all([...groups.values()].map((group) => this.readGroup(group)));
+  }
+
+  private async readGroup(group: readonly AskedCase[]): Promise<void> {
+    const [first] = group;
+    if (first === undefined) return;
+    try {
+      const found = await loadCases(this.db, {
+        ...first.cell,
+        caseIds: group.map(({ cell }) => cell.caseId),
+      });
+      for (const { cell, resolve, reject } of group) {
+        const stored = found.get(cell.caseId);
+        if (stored === undefined) reject(new Error(`case ${cell.caseId} was not read`));
+        else resolve(stored);
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
   }
 }
+
+type CaseAddress = Pick<Cell, 'runId' | 'requestIndex' | 'caseId'>;
+
+type AskedCase = {
+  readonly cell: CaseAddress;
+  readonly resolve: (stored: StoredCase) => void;
+  readonly reject: (error: unknown) => void;
+};
 
 /** Shares one look-up among all who ask meanwhile; a failed one is forgotten. */
 function remember<T>(cache: LRUCache<string, Promise<T>>, key: string, load: () => Promise<T>): Promise<T> {

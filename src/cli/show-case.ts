@@ -4,7 +4,7 @@ import { findNearest } from '../config/nearest.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Message } from '../domain/transcript.ts';
 import { loadAttemptDetail, type AttemptDetail } from '../store/attempt-detail.ts';
-import { loadCase, loadPlan } from '../store/plans.ts';
+import { loadCases, loadPlan } from '../store/plans.ts';
 import type { Db } from '../store/pool.ts';
 import { loadReportRows } from '../store/report-rows.ts';
 import { loadTranscript } from '../store/steps.ts';
@@ -37,7 +37,10 @@ export async function showCase(
     const [only] = meant;
     if (only === undefined || meant.length > 1) return toList(runId, caseId, meant);
     const transcript = await loadMessages(db, only);
-    const { testCase } = await loadCase(db, { ...only, runId });
+    const { requestIndex } = only;
+    const cases = await loadCases(db, { runId, requestIndex, caseIds: [caseId] });
+    const testCase = cases.get(caseId)?.testCase;
+    if (testCase === undefined) throw new ClientError(`Run ${runId} has no case ${caseId}.`);
     return toResult({
       document: { attempt: only, testCase, transcript },
       text: formatAttempt({ attempt: only, testCase, transcript }),

@@ -124,6 +124,11 @@ export type RecordInput = {
   readonly sessionScoresDigest: string | null;
 };
 
+export type RecordAllInput = { readonly records: readonly RecordInput[] };
+
+/** One result for each record, in order; a fault = that one is not in the plan, the others are recorded. */
+export type RecordAllResult = { readonly results: readonly (RecordResult | { readonly fault: string })[] };
+
 export type RecordResult = {
   readonly outcome: OutcomeKind;
   readonly pass: boolean;

@@ -104,7 +104,10 @@ function toMode(model: string): MockMode {
 /** In [0, 1), equal for every run with equal parameters; `purpose` keeps draws apart. */
 function draw(request: ModelRequest, params: MockParams, purpose: string): number {
   const { cell } = request;
-  return drawFrom(JSON.stringify([cell.modelId, cell.caseId, cell.attempt, purpose]), params.seed ?? cell.seed);
+  return drawFrom(
+    JSON.stringify([cell.modelId, cell.caseId, cell.attempt, purpose]),
+    params.seed ?? cell.seed,
+  );
 }
 
 /** The step that follows the answers given so far; past the end of the script an empty answer. */

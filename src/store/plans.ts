@@ -19,43 +19,33 @@ export async function loadPlan(db: Db, runId: string): Promise<RunPlan> {
 
 export type CaseRef = { readonly runId: string; readonly requestIndex: number; readonly caseId: string };
 
-/** A case as agents may see it, and whether scorers would find no target for it. */
-export async function loadCase(
-  db: Db,
-  ref: CaseRef,
-): Promise<{ readonly testCase: TestCase; readonly targetless: boolean }> {
-  const row = await selectCase<{ test_case: string; targetless: boolean }>(db, ref, {
-    name: 'load-case',
-    columns: 'c.test_case, c.target is null as targetless',
-  });
-  return { testCase: JSON.parse(row.test_case) as TestCase, targetless: row.targetless };
-}
+/** A case as agents may see it, and apart from it the hidden answer, for scorers (and scripted models) only. */
+export type StoredCase = { readonly testCase: TestCase; readonly target: Target | null };
 
-/** The hidden answer of a case: for scorers (and scripted models) only. */
-export async function loadTarget(db: Db, ref: CaseRef): Promise<Target | null> {
-  const row = await selectCase<{ target: string | null }>(db, ref, {
-    name: 'load-target',
-    columns: 'c.target',
-  });
-  return row.target === null ? null : (JSON.parse(row.target) as Target);
-}
-
-async function selectCase<Row extends object>(
+/** Cases of one request by id. Throws when one of them is not in the run. */
+export async function loadCases(
   db: Db,
-  ref: CaseRef,
-  { name, columns }: { readonly name: string; readonly columns: string },
-): Promise<Row> {
-  const [row] = await selectRows<Row & { [column: string]: unknown }>(db, {
-    name,
-    text: `select ${columns} from requests r
+  wanted: { readonly runId: string; readonly requestIndex: number; readonly caseIds: readonly string[] },
+): Promise<ReadonlyMap<string, StoredCase>> {
+  const rows = await selectRows<{ case_id: string; test_case: string; target: string | null }>(db, {
+    name: 'load-cases',
+    text: `select c.case_id, c.test_case, c.target from requests r
       join cases c on c.run_id = r.run_id and c.suite_key = r.suite_key
-      where r.run_id = $1 and r.request_index = $2 and c.case_id = $3`,
-    values: [ref.runId, ref.requestIndex, escapeText(ref.caseId)],
+      where r.run_id = $1 and r.request_index = $2 and c.case_id = any($3::text[])`,
+    values: [wanted.runId, wanted.requestIndex, wanted.caseIds.map(escapeText)],
   });
-  if (row === undefined) {
-    throw new Error(`Run ${ref.runId} has no case ${ref.caseId} in request ${ref.requestIndex}.`);
-  }
-  return row;
+  const found = new Map(
+    rows.map((row) => [
+      unescapeText(row.case_id),
+      {
+        testCase: JSON.parse(row.test_case) as TestCase,
+        target: row.target === null ? null : (JSON.parse(row.target) as Target),
+      },
+    ]),
+  );
+  const missing = wanted.caseIds.find((caseId) => !found.has(caseId));
+  if (missing === undefined) return found;
+  throw new Error(`Run ${wanted.runId} has no case ${missing} in request ${wanted.requestIndex}.`);
 }
 
 /** Tasks of a generation with cells that are planned and not recorded, after `afterTask`, in task order. */

@@ -85,4 +85,3 @@ function rememberAnswer<T>(ask: () => Promise<T>): () => Promise<T> {
     return answer;
   };
 }
-

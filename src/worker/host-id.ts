@@ -13,6 +13,7 @@ export function readHostId(dataDir: string): string {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
   const id = readFileSync(path, 'utf8').trim();
-  if (!/^[0-9a-f]{12}$/.test(id)) throw new Error(`${path} holds no host id; delete it and start the worker again`);
+  if (!/^[0-9a-f]{12}$/.test(id))
+    throw new Error(`${path} holds no host id; delete it and start the worker again`);
   return id;
 }

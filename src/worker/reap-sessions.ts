@@ -53,6 +53,9 @@ async function isRunning(client: Client, workflowId: string): Promise<boolean> {
 export async function endLeftProcesses(host: HostEnvironment, logger: Logger): Promise<void> {
   for (const handle of await host.listSessions()) {
     await endRecordedProcesses(handle);
-    logger.info({ sessionId: handle.sessionId }, 'ended the processes that a former worker left in a session');
+    logger.info(
+      { sessionId: handle.sessionId },
+      'ended the processes that a former worker left in a session',
+    );
   }
 }

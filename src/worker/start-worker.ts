@@ -1,7 +1,9 @@
+import { setFlagsFromString } from 'node:v8';
 import { Client, Connection } from '@temporalio/client';
 import { makeTelemetryFilterString, Runtime, type NativeConnection } from '@temporalio/worker';
 import { pino, type Logger } from 'pino';
-import { ensureStack } from '../local/stack.ts';
+import { readKey } from '../config/environment-variables.ts';
+import { repairStack } from '../local/stack.ts';
 import { watchUse } from '../local/watch-use.ts';
 import { markWorkerReady } from '../local/worker-part.ts';
 import { listenForRuns } from '../store/listen.ts';
@@ -35,6 +37,9 @@ export async function startWorker(settings: WorkerSettings): Promise<void> {
     shutdownSignals: [],
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'WARN' }) } },
   });
+  // Temporal keeps a stack trace of every promise of a workflow: a quarter of the workflow thread's time. New
+  // contexts read the flag when they are made; this thread keeps its traces.
+  if (readKey('ASSAY_DEBUG') === null) setFlagsFromString('--stack-trace-limit=0');
   const db = createPool(settings.databaseUrl, { maxConnections: 40 });
   await checkDatabase(db, settings.databaseUrl);
   await migrate(db);
@@ -56,7 +61,9 @@ async function runUntilEnd(running: Running): Promise<void> {
   const { ended } = await worker.start();
   const onSignal = (): void => ending.abort(new Error('told to end'));
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  const told = new Promise<void>((resolve) => ending.signal.addEventListener('abort', () => resolve(), { once: true }));
+  const told = new Promise<void>((resolve) =>
+    ending.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
   const watches = [keepListening(running), keepReaping(running)];
   if (settings.stack) watches.push(keepServicesUp(running), stopWhenIdle(running));
   if (settings.stack) markWorkerReady(settings.dataDir);
@@ -104,15 +111,16 @@ async function keepServicesUp({ settings, logger, ending }: Running): Promise<vo
   const { dataDir } = settings;
   await repeat(ending.signal, LOOK_AT_SERVICES_EVERY_MS, async () => {
     const note = (message: string): void => logger.warn(message);
-    const stack = await ensureStack({ dataDir, environment: process.env, workerCommand: null, note });
-    stack.leave();
+    await repairStack({ dataDir, environment: process.env, workerCommand: null, note });
   });
 }
 
 async function stopWhenIdle({ settings, db, ending }: Running): Promise<void> {
   const openRuns = async (): Promise<number> => (await listRuns(db, { openOnly: true, limit: 1 })).length;
   const drain = async (): Promise<void> => ending.abort(new Error('nobody uses the stack'));
-  await watchUse({ dataDir: settings.dataDir, openRuns, drain, signal: ending.signal }).catch(() => undefined);
+  await watchUse({ dataDir: settings.dataDir, openRuns, drain, signal: ending.signal }).catch(
+    () => undefined,
+  );
   ending.abort(new Error('nobody uses the stack'));
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { glob, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ export async function loadWorkflowBundle(folder: string): Promise<{ readonly cod
   if (existsSync(codePath)) return { codePath };
   const { code } = await bundleWorkflowCode({ workflowsPath: workflowsPath(), logger: quiet });
   await mkdir(folder, { recursive: true });
-  const partial = `${codePath}.${process.pid}`;
+  const partial = `${codePath}.${randomUUID()}`;
   await writeFile(partial, code);
   await rename(partial, codePath);
   return { codePath };

@@ -1,5 +1,5 @@
 import * as workflow from '@temporalio/workflow';
-import type { CallModelInput, CallModelResult, RecordInput, RecordResult } from '../domain/step.ts';
+import type { CallModelInput, CallModelResult } from '../domain/step.ts';
 import type { Activities } from '../activities/index.ts';
 
 /** Failures of ours that no retry can cure; every group lists those that its activities can throw. */
@@ -89,58 +89,34 @@ export const cleanup = (hostId: string) =>
     summary: 'close the session',
   });
 
-const localRecord = workflow.proxyLocalActivities<Activities>({
+const local = workflow.proxyLocalActivities<Activities>({
   ...WAIT,
   startToCloseTimeout: '5s',
   retry: { initialInterval: '200ms', maximumAttempts: 3, nonRetryableErrorTypes: NEVER_CURED },
 });
 
-const localPlanning = workflow.proxyLocalActivities<Activities>({
-  ...WAIT,
-  startToCloseTimeout: '5s',
-  retry: { initialInterval: '200ms', maximumAttempts: 3, nonRetryableErrorTypes: NEVER_CURED },
-});
-
-/**
- * Grades what needs no session and records the attempt: local, and a normal activity when that fails. Under
- * `pass` the verdict decides what is called next, so it must come in an order that a replay keeps: the order
- * in which local activities of one workflow task end is not kept.
- */
-export const gradeAndRecord = (input: RecordInput, strategy: 'avg' | 'pass'): Promise<RecordResult> => {
-  if (strategy === 'pass') return planning.gradeAndRecord(input);
-  return localFirst(
-    () => localRecord.gradeAndRecord(input),
+/** Local, and a normal activity when that fails. Called by the recorder alone. */
+export const gradeAndRecord: Activities['gradeAndRecord'] = (input) =>
+  localFirst(
+    () => local.gradeAndRecord(input),
     () => planning.gradeAndRecord(input),
   );
-};
 
 export const listTasks: Activities['listTasks'] = (input) =>
   localFirst(
-    () => localPlanning.listTasks(input),
+    () => local.listTasks(input),
     () => planning.listTasks(input),
   );
 
-async function localFirst<T>(local: () => Promise<T>, normal: () => Promise<T>): Promise<T> {
+async function localFirst<T>(first: () => Promise<T>, normal: () => Promise<T>): Promise<T> {
   try {
-    return await inTurn(local);
+    return await first();
   } catch (error) {
     const cause = error instanceof workflow.ActivityFailure ? error.cause : undefined;
     const final = cause instanceof workflow.ApplicationFailure && NEVER_CURED.includes(cause.type ?? '');
     if (workflow.isCancellation(error) || final) throw error;
     return await normal();
   }
-}
-
-let lastLocal: Promise<unknown> = Promise.resolve();
-
-/**
- * One local activity of a workflow at a time. Several that are open together end one after the other live, but in one
- * activation on replay, and code that shares state then takes another way (temporalio/sdk-python#1881).
- */
-function inTurn<T>(local: () => Promise<T>): Promise<T> {
-  const turn = lastLocal.then(local);
-  lastLocal = turn.catch(() => undefined);
-  return turn;
 }
 
 /** Summaries hold at most 400 bytes. */

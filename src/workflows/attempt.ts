@@ -4,9 +4,10 @@ import { planTry } from '../domain/retry-scope.ts';
 import { drawFrom } from '../domain/stable-hash.ts';
 import type { AttemptResult } from '../domain/step.ts';
 import type { AttemptInput } from '../domain/workflow-brief.ts';
-import { gradeAndRecord, planning } from './activities.ts';
+import { planning } from './activities.ts';
 import { runAgent } from './agent-loop.ts';
 import { runDirect } from './direct.ts';
+import { recordAttempt } from './recorder.ts';
 import { toOutcomeAttribute } from './search-attributes.ts';
 import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
@@ -83,10 +84,7 @@ async function record(
   tried: Extract<TryEnd, { kind: 'over' }>,
 ): Promise<AttemptResult> {
   const { kind: _, ...what } = tried;
-  const { outcome, pass, frozen } = await gradeAndRecord(
-    { cell: toCell(input), tryNumber, ...what },
-    input.request.strategy,
-  );
+  const { outcome, pass, frozen } = await recordAttempt({ cell: toCell(input), tryNumber, ...what });
   return { outcome, pass, stopped: frozen === null ? null : 'run' };
 }
 

@@ -7,7 +7,7 @@ import type { PlacesFreed } from './messages.ts';
 import { formatProgress } from './progress.ts';
 import { RunWindow, type WindowTotals } from './run-window.ts';
 
-/** Starting stops at this many events: what is open ends, and the run continues as new. */
+/** Starting stops here, or when the server suggests it: what is open ends, and the run continues as new. */
 const DRAIN_AT_EVENTS = 8_000;
 const TASKS_PER_PAGE = 250;
 
@@ -80,7 +80,7 @@ export class RunConductor {
       this.packs.shift();
       this.startedTask = pack.tasks.at(-1)?.task ?? this.startedTask;
       this.window.start(pack, request);
-      if (workflow.workflowInfo().historyLength >= DRAIN_AT_EVENTS) return;
+      if (isHistoryLong()) return;
     }
   }
 
@@ -148,4 +148,9 @@ export class RunConductor {
       formatProgress({ run, plannedCells, summary, totals, openCount, halt: this.halt }),
     );
   }
+}
+
+function isHistoryLong(): boolean {
+  const { historyLength, continueAsNewSuggested } = workflow.workflowInfo();
+  return continueAsNewSuggested || historyLength >= DRAIN_AT_EVENTS;
 }

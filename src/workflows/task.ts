@@ -5,7 +5,7 @@ import type { AttemptResult } from '../domain/step.ts';
 import type { AttemptInput, Tally, TaskInput, TaskResult } from '../domain/workflow-brief.ts';
 import { toAttemptWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts';
 import { toTaskAttributes } from './search-attributes.ts';
-import { FIRST_TRY, runAttempt, type attempt } from './attempt.ts';
+import { FIRST_TRY, runAttempt, type attempt, type AttemptEnd } from './attempt.ts';
 import { PLACES_FREED, PLACES_GRANTED, type PlacesFreed, type PlacesGranted } from './messages.ts';
 
 /** Attempts that run one after another: all of a task under `pass`, a single one under `avg`. */
@@ -89,7 +89,9 @@ class Pool {
   private async runChain(chain: Chain): Promise<void> {
     try {
       for (const one of chain) {
-        const result = await startAttempt(one);
+        const end = await startAttempt(one);
+        if (end.kind === 'continue') throw new Error('a light attempt does not continue as new');
+        const { result } = end;
         if (result.outcome !== null) this.count(result.outcome, result.pass);
         if (result.stopped === 'run') this.stopped = true;
         if (result.stopped !== null || (one.request.strategy === 'pass' && result.pass)) return;
@@ -140,12 +142,12 @@ function toChains(input: TaskInput): readonly Chain[] {
 }
 
 /** The same function in every place: inline for light attempts, else in a child workflow of its own. */
-async function startAttempt(input: AttemptInput): Promise<AttemptResult> {
-  if (input.request.light && input.run.execution.packing === 'auto') {
-    const end = await runAttempt(input, FIRST_TRY);
-    if (end.kind === 'done') return end.result;
-    throw workflow.ApplicationFailure.nonRetryable('a light attempt cannot continue as new', 'Bug');
-  }
+const startAttempt = (input: AttemptInput): Promise<AttemptEnd> =>
+  input.request.light && input.run.execution.packing === 'auto'
+    ? runAttempt(input, FIRST_TRY)
+    : startChild(input);
+
+async function startChild(input: AttemptInput): Promise<AttemptEnd> {
   const { run, request, modelId, caseId } = input;
   const taskId = toTaskWorkflowId({ ...run, requestName: request.name, modelId, caseId });
   const result = await workflow.executeChild<typeof attempt>('attempt', {
@@ -155,7 +157,7 @@ async function startAttempt(input: AttemptInput): Promise<AttemptResult> {
     staticSummary: `attempt ${input.attempt} of ${request.k}`,
     ...toTaskAttributes(run, request, [input]),
   });
-  return result;
+  return { kind: 'done', result };
 }
 
 const describe = (chain: Chain, error: unknown): string => {

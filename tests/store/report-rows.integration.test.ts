@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordAttempt } from '../../src/store/attempts.ts';
 import { beginCall, completeCall, failCall } from '../../src/store/model-calls.ts';
-import { loadCase, loadPlan, loadTarget, planGeneration } from '../../src/store/plans.ts';
+import { loadCases, loadPlan, planGeneration } from '../../src/store/plans.ts';
 import { loadProgress } from '../../src/store/progress.ts';
 import { loadReportRows } from '../../src/store/report-rows.ts';
 import { finishRun, freezeRun, insertRun, listRuns, setRunState } from '../../src/store/runs.ts';
@@ -55,12 +55,14 @@ const verdict = { kind: 'unscored', code: 'regex_time', explanation: 'took \0 to
 test('the plan, its cases and its targets come back; a case never holds its target', async () => {
   const prepared = await prepareRun(store.pool, 'plan');
   expect(await loadPlan(store.pool, 'plan')).toEqual(prepared.plan);
-  const ref = { runId: 'plan', requestIndex: 0, caseId: 'case-2' };
-  const { testCase, targetless } = await loadCase(store.pool, ref);
-  expect(targetless).toBe(false);
-  expect(JSON.stringify(testCase)).not.toContain('secret');
-  expect(await loadTarget(store.pool, ref)).toEqual({ values: ['secret of case-2'] });
-  await expect(loadCase(store.pool, { ...ref, caseId: 'case-9' })).rejects.toThrow('has no case case-9');
+  const ref = { runId: 'plan', requestIndex: 0 };
+  const cases = await loadCases(store.pool, { ...ref, caseIds: ['case-2', 'case-1'] });
+  const stored = cases.get('case-2');
+  expect([...cases.keys()].toSorted()).toEqual(['case-1', 'case-2']);
+  expect(JSON.stringify(stored?.testCase)).not.toContain('secret');
+  expect(stored?.target).toEqual({ values: ['secret of case-2'] });
+  const unknown = loadCases(store.pool, { ...ref, caseIds: ['case-9'] });
+  await expect(unknown).rejects.toThrow('has no case case-9');
   await expect(loadPlan(store.pool, 'unknown')).rejects.toThrow('has no plan');
 });
 
