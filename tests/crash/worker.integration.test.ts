@@ -1,0 +1,3 @@
+import { testVictims } from './victim-tests.ts';
+
+testVictims(['worker', 'command']);

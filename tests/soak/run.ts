@@ -1,0 +1,106 @@
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { runCrashTrial, stopAsUser, type TrialResult } from '../crash/crash-trial.ts';
+import { VICTIMS, type Victim } from '../crash/kills.ts';
+import { createWorkplace, type Workplace } from '../crash/workplace.ts';
+import { formatSoakTable, type SoakTrial } from './soak-table.ts';
+
+/**
+ * `npm run soak`: kills every victim in runs of 200 cells at seeded random moments and writes docs/soak.md.
+ * `--seeds 20`, `--victim worker` (repeatable), `--no-write`.
+ */
+const RUNS_PER_STACK = 5;
+const LATENCY_MS = [20, 300] as const;
+const OUTPUT = fileURLToPath(new URL('../../docs/soak.md', import.meta.url));
+
+const { values } = parseArgs({
+  allowNegative: true,
+  options: {
+    seeds: { type: 'string', default: '20' },
+    victim: { type: 'string', multiple: true },
+    write: { type: 'boolean', default: true },
+  },
+});
+
+const open = new Set<Workplace>();
+const trials: SoakTrial[] = [];
+const loads: number[] = [];
+
+const victims = VICTIMS.filter((victim) => values.victim?.includes(victim) ?? true);
+const seeds = Array.from({ length: Number(values.seeds) }, (_, index) => index + 1);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void endEarly());
+for (const victim of victims) await soakVictim(victim, seeds);
+const table = formatSoakTable(trials);
+const failed = trials.filter(({ result }) => result.problems.length > 0);
+console.log(`\n${table}\n`);
+for (const { victim, seed, result } of failed)
+  console.log(`${victim}, seed ${seed}:\n${result.problems.join('\n')}\n`);
+if (values.write) writeFileSync(OUTPUT, formatPage(table));
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** A few runs share a stack, so that later ones meet what earlier kills left behind. */
+async function soakVictim(victim: Victim, all: readonly number[]): Promise<void> {
+  for (let from = 0; from < all.length; from += RUNS_PER_STACK) {
+    const workplace = await createWorkplace(LATENCY_MS);
+    open.add(workplace);
+    try {
+      for (const seed of all.slice(from, from + RUNS_PER_STACK)) {
+        keep({ victim, seed, result: await runCrashTrial(workplace, { victim, seed, packing: 'auto' }) });
+      }
+      const left = await stopAsUser(workplace);
+      if (left.length > 0) failLast(left);
+    } finally {
+      await workplace.remove();
+      open.delete(workplace);
+    }
+  }
+}
+
+function keep(trial: SoakTrial): void {
+  trials.push(trial);
+  loads.push(loadavg()[0] ?? 0);
+  console.log(`${trial.victim} ${trial.seed}: ${describe(trial.result)}`);
+}
+
+function failLast(problems: readonly string[]): void {
+  const last = trials.pop();
+  if (last === undefined) return;
+  console.log(problems.join('\n'));
+  trials.push({ ...last, result: { ...last.result, problems: [...last.result.problems, ...problems] } });
+}
+
+function describe(result: TrialResult): string {
+  const { problems, cellsLost, madeAgain, extraRequests, inFlight, firstNewMs, cutOffMs, completionMs } =
+    result;
+  const state = problems.length === 0 ? 'ok' : `${problems.length} PROBLEMS: ${problems[0]}`;
+  const figures = { cellsLost, madeAgain, extraRequests, inFlight, firstNewMs, cutOffMs, completionMs };
+  return `${state} ${JSON.stringify(figures)}`;
+}
+
+async function endEarly(): Promise<void> {
+  await Promise.all([...open].map((workplace) => workplace.remove()));
+  process.exit(130);
+}
+
+function formatPage(text: string): string {
+  const cores = availableParallelism();
+  const load = loads.reduce((sum, one) => sum + one, 0) / loads.length;
+  return `# Soak: \`kill -9\` at random moments
+
+Written by \`npm run soak\`. Each run has 200 direct cells (100 cases x 2 models) that call an HTTP endpoint of its own
+process, which logs every request before it answers it (20 to 300 ms). The real command starts the run; one or two
+\`kill -9\` hit the victim at moments that the seed chooses, from the first request to the last. A command is typed
+only where no part of Assay is left that could revive the others.
+
+${text}
+
+Times are the longest of all runs. "Restart" is the start of the last process that was started again; "first new
+request" is the first one of a call that had never been sent; "cut-off" calls are those in flight at the kill, which
+are sent once more when their heartbeat is missed (10 s). Killing the command alone restarts nothing.
+
+Measured on ${cores} cores with a mean load of ${load.toFixed(1)} (1.0 a core = busy), endpoint and commands included.
+Seeds 1 to ${seeds.length} for each victim.
+`;
+}
