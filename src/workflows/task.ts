@@ -1,7 +1,6 @@
 import * as workflow from '@temporalio/workflow';
 import type { OutcomeKind } from '../domain/outcome.ts';
 import { addOutcome } from '../domain/tally.ts';
-import type { AttemptResult } from '../domain/step.ts';
 import type { AttemptInput, Tally, TaskInput, TaskResult } from '../domain/workflow-brief.ts';
 import { toAttemptWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts';
 import { toTaskAttributes } from './search-attributes.ts';

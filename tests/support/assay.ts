@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -19,6 +19,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { createPool } from '../../src/store/pool.ts';
 import { TOOL_NAMES } from '../../src/tools/lookup.ts';
 import { composeWorker, type WorkerParts } from '../../src/worker/compose-worker.ts';
+import { BUNDLE_FOLDER } from './bundle-folder.ts';
 import { connectTestTemporal, createTestDatabase, type TestTemporal } from './stack.ts';
 
 /** A worker of this process on a database and a namespace of its own, with a client beside it. */
@@ -45,16 +46,21 @@ function installQuietRuntime(): void {
   quiet = true;
 }
 
-export async function createTestAssay(
-  options: Pick<WorkerParts, 'maxCachedWorkflows' | 'options'> = {},
-): Promise<TestAssay> {
+export async function createTestAssay({
+  temporalAddress,
+  ...options
+}: Pick<WorkerParts, 'maxCachedWorkflows' | 'options'> & {
+  /** A server of the test's own instead of the one that all tests share. */
+  readonly temporalAddress?: string;
+} = {}): Promise<TestAssay> {
   installQuietRuntime();
   const { databaseUrl, drop } = await createTestDatabase();
-  const temporal = await connectTestTemporal();
+  const temporal = await connectTestTemporal(temporalAddress);
   const namespace = await createNamespace(temporal);
   const db = createPool(databaseUrl, { maxConnections: 30 });
   await migrate(db);
   const dataDir = await mkdtemp(join(tmpdir(), 'assay-worker-'));
+  await shareBundles(dataDir);
   const client = new Client({ connection: temporal.connection, namespace });
   const connection: AssayConnection = { db, temporal: async () => client, close: async () => undefined };
   const logger = pino({ level: 'error' });
@@ -80,7 +86,15 @@ export async function createTestAssay(
   const result = (runId: string): Promise<RunResult> =>
     client.workflow.getHandle(toRunWorkflowId(runId)).result() as Promise<RunResult>;
   return {
-    ...{ db, databaseUrl, dataDir, client, temporal, connection, start, result, startWorker },
+    db,
+    databaseUrl,
+    dataDir,
+    client,
+    temporal,
+    connection,
+    start,
+    result,
+    startWorker,
     run: async (document, more) => await result(await start(document, more)),
     close: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
@@ -99,6 +113,11 @@ export const load = (document: Json, baseDir = process.cwd()): Promise<LoadedRun
     source: { kind: 'document', value: document, baseDir },
     catalog: { scorers: toScorerCatalog(), tools: new Set(TOOL_NAMES) },
   });
+
+async function shareBundles(dataDir: string): Promise<void> {
+  await mkdir(BUNDLE_FOLDER, { recursive: true });
+  await symlink(BUNDLE_FOLDER, join(dataDir, 'cache'));
+}
 
 /** Workers of several test files share one server: each has its own namespace. */
 async function createNamespace({ connection }: TestTemporal): Promise<string> {

@@ -30,8 +30,9 @@ export type TestTemporal = {
 };
 
 /** Connects to the Temporal server of this test run. Tests keep apart by workflow ids and task queues of their own. */
-export async function connectTestTemporal(): Promise<TestTemporal> {
-  const temporalAddress = inject('temporalAddress');
+export async function connectTestTemporal(
+  temporalAddress = inject('temporalAddress'),
+): Promise<TestTemporal> {
   const connection = await Connection.connect({ address: temporalAddress });
   const nativeConnection = await NativeConnection.connect({ address: temporalAddress });
   const close = async () => {

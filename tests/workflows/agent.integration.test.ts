@@ -153,7 +153,7 @@ test.each([
     expect(outcome).toMatchObject({
       kind: 'scored',
       score: 1,
-      limit: { kind: limit.kind, limit: limit.limit },
+      limit: { kind, limit },
     });
     expect(outcome?.limit?.measured).toBeCloseTo(measured, 9);
     expect(calls).toHaveLength(kind === 'tokens' ? 3 : 2);
