@@ -9,18 +9,18 @@ import { pino } from 'pino';
 import type pg from 'pg';
 import type { AssayConnection } from '../../src/client/connect.ts';
 import { startRun } from '../../src/client/start-run.ts';
-import { loadRun, type LoadedRun } from '../../src/config/load.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { RunResult } from '../../src/domain/workflow-brief.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
-import { toScorerCatalog } from '../../src/scorers/lookup.ts';
 import { listenForRuns } from '../../src/store/listen.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createPool } from '../../src/store/pool.ts';
-import { TOOL_NAMES } from '../../src/tools/lookup.ts';
 import { composeWorker, type WorkerParts } from '../../src/worker/compose-worker.ts';
 import { BUNDLE_FOLDER } from './bundle-folder.ts';
+import { load } from './load.ts';
 import { connectTestTemporal, createTestDatabase, type TestTemporal } from './stack.ts';
+
+export { load } from './load.ts';
 
 /** A worker of this process on a database and a namespace of its own, with a client beside it. */
 export type TestAssay = {
@@ -107,12 +107,6 @@ export async function createTestAssay({
 }
 
 export const createTestRunId = (): string => `t-${randomBytes(4).toString('hex')}`;
-
-export const load = (document: Json, baseDir = process.cwd()): Promise<LoadedRun> =>
-  loadRun({
-    source: { kind: 'document', value: document, baseDir },
-    catalog: { scorers: toScorerCatalog(), tools: new Set(TOOL_NAMES) },
-  });
 
 async function shareBundles(dataDir: string): Promise<void> {
   await mkdir(BUNDLE_FOLDER, { recursive: true });
