@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { runAgentTrial } from './agent-trial.ts';
 import { runCrashTrial, stopAsUser } from './crash-trial.ts';
+import { hasProcessTable } from './processes.ts';
 import { countWorkflows } from './workflow-count.ts';
 import { createWorkplace, type Workplace } from './workplace.ts';
 
@@ -12,8 +13,8 @@ afterEach(async () => {
   workplace = null;
 }, 60_000);
 
-test(
-  'a worker killed in the middle of a pack repeats nothing that is recorded, with packing off the same',
+test.skipIf(!hasProcessTable)(
+  'a worker killed in the middle of a pack repeats nothing that is recorded, with packing off the same (needs /proc)',
   { timeout: LIMIT_MS },
   async () => {
     workplace = await createWorkplace([20, 120]);
@@ -34,8 +35,8 @@ test(
   },
 );
 
-test(
-  'AF-02 a tool that was running when its worker was killed never runs twice: its attempt is refused, others go on',
+test.skipIf(!hasProcessTable)(
+  'AF-02 a tool that was running when its worker was killed never runs twice: its attempt is refused, others go on (needs /proc)',
   { timeout: LIMIT_MS },
   async () => {
     workplace = await createWorkplace([20, 100]);

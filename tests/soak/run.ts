@@ -3,13 +3,13 @@ import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runCrashTrial, stopAsUser, type TrialResult } from '../crash/crash-trial.ts';
-import { VICTIMS, type Victim } from '../crash/kills.ts';
+import { VICTIMS } from '../crash/kills.ts';
 import { createWorkplace, type Workplace } from '../crash/workplace.ts';
 import { formatSoakTable, type SoakTrial } from './soak-table.ts';
 
 /**
  * `npm run soak`: kills every victim in runs of 200 cells at seeded random moments and writes docs/soak.md.
- * `--seeds 20`, `--victim worker` (repeatable), `--no-write`.
+ * `--seeds 20`, `--victim worker` (repeatable), `--parallel 1` (runs at a time), `--no-write`.
  */
 const RUNS_PER_STACK = 5;
 const LATENCY_MS = [20, 300] as const;
@@ -20,6 +20,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '20' },
     victim: { type: 'string', multiple: true },
+    parallel: { type: 'string', default: '1' },
     write: { type: 'boolean', default: true },
   },
 });
@@ -31,7 +32,9 @@ const loads: number[] = [];
 const victims = VICTIMS.filter((victim) => values.victim?.includes(victim) ?? true);
 const seeds = Array.from({ length: Number(values.seeds) }, (_, index) => index + 1);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void endEarly());
-for (const victim of victims) await soakVictim(victim, seeds);
+const blocks = victims.flatMap((victim) => toBlocks(seeds).map((part) => ({ victim, part })));
+await Promise.all(Array.from({ length: Number(values.parallel) }, soakBlocks));
+trials.sort((a, b) => victims.indexOf(a.victim) - victims.indexOf(b.victim) || a.seed - b.seed);
 const table = formatSoakTable(trials);
 const failed = trials.filter(({ result }) => result.problems.length > 0);
 console.log(`\n${table}\n`);
@@ -41,16 +44,17 @@ if (values.write) writeFileSync(OUTPUT, formatPage(table));
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** A few runs share a stack, so that later ones meet what earlier kills left behind. */
-async function soakVictim(victim: Victim, all: readonly number[]): Promise<void> {
-  for (let from = 0; from < all.length; from += RUNS_PER_STACK) {
+function toBlocks(all: readonly number[]): readonly (readonly number[])[] {
+  const starts = all.filter((_, index) => index % RUNS_PER_STACK === 0);
+  return starts.map((_, index) => all.slice(index * RUNS_PER_STACK, (index + 1) * RUNS_PER_STACK));
+}
+
+async function soakBlocks(): Promise<void> {
+  for (let block = blocks.shift(); block !== undefined; block = blocks.shift()) {
     const workplace = await createWorkplace(LATENCY_MS);
     open.add(workplace);
     try {
-      for (const seed of all.slice(from, from + RUNS_PER_STACK)) {
-        keep({ victim, seed, result: await runCrashTrial(workplace, { victim, seed, packing: 'auto' }) });
-      }
-      const left = await stopAsUser(workplace);
-      if (left.length > 0) failLast(left);
+      await soakBlock(workplace, block);
     } finally {
       await workplace.remove();
       open.delete(workplace);
@@ -58,17 +62,20 @@ async function soakVictim(victim: Victim, all: readonly number[]): Promise<void>
   }
 }
 
+async function soakBlock(workplace: Workplace, block: (typeof blocks)[number]): Promise<void> {
+  const { victim, part } = block;
+  for (const seed of part) {
+    const result = await runCrashTrial(workplace, { victim, seed, packing: 'auto' });
+    // What a stack leaves behind is told with its last run.
+    const left = seed === part.at(-1) ? await stopAsUser(workplace) : [];
+    keep({ victim, seed, result: { ...result, problems: [...result.problems, ...left] } });
+  }
+}
+
 function keep(trial: SoakTrial): void {
   trials.push(trial);
   loads.push(loadavg()[0] ?? 0);
   console.log(`${trial.victim} ${trial.seed}: ${describe(trial.result)}`);
-}
-
-function failLast(problems: readonly string[]): void {
-  const last = trials.pop();
-  if (last === undefined) return;
-  console.log(problems.join('\n'));
-  trials.push({ ...last, result: { ...last.result, problems: [...last.result.problems, ...problems] } });
 }
 
 function describe(result: TrialResult): string {
@@ -101,6 +108,6 @@ request" is the first one of a call that had never been sent; "cut-off" calls ar
 are sent once more when their heartbeat is missed (10 s). Killing the command alone restarts nothing.
 
 Measured on ${cores} cores with a mean load of ${load.toFixed(1)} (1.0 a core = busy), endpoint and commands included.
-Seeds 1 to ${seeds.length} for each victim.
+Seeds 1 to ${seeds.length} for each victim, ${values.parallel} at a time.
 `;
 }
