@@ -43,7 +43,9 @@ export async function startBenchStack(): Promise<BenchStack> {
     temporal: { address: stack.temporalAddress, namespace: stack.namespace },
   });
   return {
-    ...{ dataDir, stack, connection },
+    dataDir,
+    stack,
+    connection,
     endpointUrl: `http://127.0.0.1:${endpoint.port}/v1`,
     measure: () => measureParts(dataDir),
     countRequests: async () => Number(await (await fetch(`http://127.0.0.1:${endpoint.port}/count`)).text()),
@@ -75,9 +77,18 @@ function measureParts(dataDir: string): Usage {
 }
 
 /** Seconds of the bare script for the same calls. */
-export async function runFloor(endpointUrl: string, calls: { model: string; count: number; slots: number }): Promise<number> {
+export async function runFloor(
+  endpointUrl: string,
+  calls: { model: string; count: number; slots: number },
+): Promise<number> {
   const path = fileURLToPath(new URL('floor.ts', import.meta.url));
   const { model, count, slots } = calls;
-  const { stdout } = await promisify(execFile)(process.execPath, [path, endpointUrl, model, String(count), String(slots)]);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    path,
+    endpointUrl,
+    model,
+    String(count),
+    String(slots),
+  ]);
   return Number(stdout);
 }

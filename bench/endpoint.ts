@@ -24,17 +24,20 @@ const server = createServer((request, response) => {
     const text = Buffer.concat(chunks).toString();
     const { model } = JSON.parse(text) as { model: string };
     const [low, high] = RANGES[model] ?? [0, 0];
-    setTimeout(() => {
-      response.setHeader('content-type', 'application/json');
-      response.end(
-        JSON.stringify({
-          id: `r${requests}`,
-          model,
-          choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: '42' } }],
-          usage: { prompt_tokens: 20, completion_tokens: 1, total_tokens: 21 },
-        }),
-      );
-    }, low + (high - low) * draw(text));
+    setTimeout(
+      () => {
+        response.setHeader('content-type', 'application/json');
+        response.end(
+          JSON.stringify({
+            id: `r${requests}`,
+            model,
+            choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: '42' } }],
+            usage: { prompt_tokens: 20, completion_tokens: 1, total_tokens: 21 },
+          }),
+        );
+      },
+      low + (high - low) * draw(text),
+    );
   });
 });
 server.keepAliveTimeout = 60_000;

@@ -25,24 +25,46 @@ const WORKS: readonly Work[] = [
   { name: 'ten-thousand', model: 'fast', cells: 10_000, slots: 64, taskConcurrency: 64, packing: 'auto' },
 ];
 
-const { values } = parseArgs({ options: { only: { type: 'string', multiple: true }, cells: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, cells: { type: 'string' } },
+});
 const chosen = WORKS.filter(({ name }) => (values.only ?? ['slow', 'fast', 'packing-off']).includes(name));
 
 const bench = await startBenchStack();
 try {
   await measure({ ...WORKS[1]!, cells: 50, name: 'warm-up' });
   const table = new Table({
-    head: ['work', 'cells', 'floor s', 'wall s', 'wall / floor', 'cells/s', 'CPU ms a cell: worker', 'Temporal', 'Postgres', 'events a cell', 'largest history', 'MB: worker', 'Temporal', 'Postgres'],
+    head: [
+      'work',
+      'cells',
+      'floor s',
+      'wall s',
+      'wall / floor',
+      'cells/s',
+      'CPU ms a cell: worker',
+      'Temporal',
+      'Postgres',
+      'events a cell',
+      'largest history',
+      'MB: worker',
+      'Temporal',
+      'Postgres',
+    ],
     wordWrap: true,
   });
-  for (const work of chosen) table.push(await measure(values.cells === undefined ? work : { ...work, cells: Number(values.cells) }));
+  for (const work of chosen)
+    table.push(await measure(values.cells === undefined ? work : { ...work, cells: Number(values.cells) }));
   console.log(table.toString());
 } finally {
   await bench.close();
 }
 
 async function measure(work: Work): Promise<(string | number)[]> {
-  const floorSeconds = await runFloor(bench.endpointUrl, { model: work.model, count: work.cells, slots: work.slots });
+  const floorSeconds = await runFloor(bench.endpointUrl, {
+    model: work.model,
+    count: work.cells,
+    slots: work.slots,
+  });
   const loaded = await load(bench, work);
   const before = bench.measure();
   const started = performance.now();
@@ -101,7 +123,9 @@ async function countEvents(runId: string): Promise<{ readonly total: number; rea
   let largest = 0;
   const root = toRunWorkflowId(runId);
   await new Promise((resolve) => setTimeout(resolve, 1_000));
-  for await (const one of client.workflow.list({ query: `RootWorkflowId = '${root}' OR WorkflowId = '${root}'` })) {
+  for await (const one of client.workflow.list({
+    query: `RootWorkflowId = '${root}' OR WorkflowId = '${root}'`,
+  })) {
     total += one.historyLength;
     largest = Math.max(largest, one.historyLength);
   }

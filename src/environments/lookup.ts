@@ -3,9 +3,6 @@ import type { EnvironmentProvider } from './environment.ts';
 import { createHostEnvironment } from './host.ts';
 import type { HostEnvironment, HostOptions } from './host.ts';
 
-/** Kinds that a run file may name. `none` opens nothing and has no provider. */
-export const ENVIRONMENT_KINDS: readonly EnvironmentSpec['kind'][] = ['none', 'host'];
-
 export type Environments = { readonly host: HostEnvironment };
 
 /** The environments of one worker. */

@@ -17,8 +17,6 @@ export async function loadPlan(db: Db, runId: string): Promise<RunPlan> {
   return JSON.parse(row.plan) as RunPlan;
 }
 
-export type CaseRef = { readonly runId: string; readonly requestIndex: number; readonly caseId: string };
-
 /** A case as agents may see it, and apart from it the hidden answer, for scorers (and scripted models) only. */
 export type StoredCase = { readonly testCase: TestCase; readonly target: Target | null };
 

@@ -4,6 +4,7 @@ import { closing, planning } from './activities.ts';
 import { PLACES_FREED, type PlacesFreed, type RunInput } from './messages.ts';
 import { RunConductor, type Carried } from './run-conductor.ts';
 import { NO_TOTALS } from './run-window.ts';
+import { toRunAttribute } from './search-attributes.ts';
 
 /**
  * Workflow `run`, id `run/<run>`: one submission from preparing to its final state. Starts task workflows in
@@ -32,6 +33,7 @@ async function begin(input: RunInput, runId: string): Promise<Carried | { readon
   try {
     const prepared = await planning.prepare({ ...input, runId });
     if (prepared.kind === 'over') return { result: prepared.result };
+    if (prepared.run.searchAttributes) workflow.upsertSearchAttributes(toRunAttribute(runId));
     return { prepared, afterTask: 0, totals: NO_TOTALS };
   } catch (error) {
     const cancelled = workflow.isCancellation(error);
