@@ -104,7 +104,7 @@ export class RunWindow {
     try {
       const result = await workflow.executeChild<typeof task>('task', {
         workflowId: id,
-        args: [{ run: this.run, request, tasks: pack.tasks, places }],
+        args: [{ run: narrow(this.run, pack), request, tasks: pack.tasks, places }],
         parentClosePolicy: 'REQUEST_CANCEL',
         staticSummary: summarizePack(pack, request),
         ...toTaskAttributes(this.run, request, pack.tasks),
@@ -132,6 +132,12 @@ export class RunWindow {
     if (this.totals.faults.length < 5)
       this.totals = { ...this.totals, faults: [...this.totals.faults, message] };
   }
+}
+
+/** A child carries the queues of its own models only. */
+function narrow(run: RunBrief, pack: Pack): RunBrief {
+  const queues = pack.tasks.map(({ modelId }) => [modelId, run.modelQueues[modelId] ?? ''] as const);
+  return { ...run, modelQueues: Object.fromEntries(queues) };
 }
 
 /** A pack of a request that shares workflows is named by its range, else by its only task. */
