@@ -50,12 +50,13 @@ async function record(name: string, workflowId: string): Promise<RecordedHistory
   return recorded;
 }
 
-/** Payloads are base64 of JSON; the data folder in them becomes a plain one, and nobody's identity is told. */
+/** Payloads are base64 of JSON; the data folder in them becomes a plain one, and no identity or stack is told. */
 function hidePlaces(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(hidePlaces);
   if (typeof value !== 'object' || value === null) return value;
   const hide = (key: string, part: unknown): unknown => {
     if (key === 'identity') return 'recorder';
+    if (key === 'stackTrace') return '';
     return key === 'data' && typeof part === 'string' ? hideInPayload(part) : hidePlaces(part);
   };
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, hide(key, part)]));
