@@ -5,10 +5,11 @@ import { settleUnrecorded } from '../store/attempts.ts';
 import { loadOutcomeCounts } from '../store/outcome-counts.ts';
 import { listTaskRefs } from '../store/plans.ts';
 import { loadStoppedModels } from '../store/reservations.ts';
-import { finishRun, freezeRun, loadRun, type MissingCell, type RunRow } from '../store/runs.ts';
+import { finishRun, freezeRun, insertRun, loadRun, type MissingCell, type RunRow } from '../store/runs.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { workflowIdOf } from './workflow-id.ts';
 
 export type TaskPage = { readonly tasks: readonly TaskRef[]; readonly more: boolean };
 
@@ -46,8 +47,7 @@ type RunEnding = {
 
 async function settle(dependencies: Dependencies, end: RunEnding): Promise<RunResult> {
   const { db } = dependencies;
-  const run = await loadRun(db, end.runId);
-  if (run === null) return neverRecorded(end);
+  const run = (await loadRun(db, end.runId)) ?? (await insertRefused(dependencies, end));
   const reason = await freeze(dependencies, { run, wanted: end.freeze });
   if (reason !== null) await settleUnrecorded(db, { ...run, reason });
   const result = await finishRun(db, run);
@@ -111,16 +111,10 @@ const explainMissing = (missing: readonly string[], faults: readonly string[]): 
 
 const formatMissing = (cell: MissingCell): string => `${cell.modelId} · ${cell.caseId} · a${cell.attempt}`;
 
-/** A run that was refused before its row existed. */
-const neverRecorded = (end: { readonly runId: string; readonly freeze: Freeze | null }): RunResult => {
-  if (end.freeze === null) throw fatal('UnknownRun', `there is no run "${end.runId}" in this database`);
-  return {
-    runId: end.runId,
-    state: end.freeze.state,
-    reason: end.freeze.reason,
-    planned: 0,
-    recorded: 0,
-    outcomes: {},
-    missing: [],
-  };
-};
+/** A run that was refused or cancelled before its row existed leaves one all the same: it can be asked for. */
+async function insertRefused({ db }: Dependencies, { runId }: RunEnding): Promise<RunRow> {
+  await insertRun(db, { runId, name: runId, documentDigest: null, workflowId: workflowIdOf() });
+  const run = await loadRun(db, runId);
+  if (run === null) throw fatal('UnknownRun', `there is no run "${runId}" in this database`);
+  return run;
+}

@@ -106,7 +106,7 @@ const requestShape = {
     .union([evaluationMode, object({ environment: evaluationMode.default('reuse') })])
     .prefault('reuse'),
   attempts: object({
-    k: count.max(10_000).default(1),
+    k: count.max(1_000).default(1),
     strategy: z.enum(['avg', 'pass']).default('avg'),
   }).prefault({}),
   retries: object({

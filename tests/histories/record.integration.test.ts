@@ -5,7 +5,16 @@ import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { searchAttributes } from '../../src/local/temporal-settings.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
-import { bash, begin, cancelAndWait, oracle, script, sums, waitFor, waitForCalls } from '../workflows/support.ts';
+import {
+  bash,
+  begin,
+  cancelAndWait,
+  oracle,
+  script,
+  sums,
+  waitFor,
+  waitForCalls,
+} from '../workflows/support.ts';
 import { replay, type RecordedHistory } from './replay.ts';
 
 const { IndexedValueType } = temporal.api.enums.v1;
@@ -27,7 +36,8 @@ afterAll(() => assay.close());
 async function addSearchAttributes(): Promise<void> {
   const { operatorService } = assay.temporal.connection;
   const { namespace } = assay.client.options;
-  const toType = (name: string) => IndexedValueType[`INDEXED_VALUE_TYPE_${name === 'Keyword' ? 'KEYWORD' : 'KEYWORD_LIST'}`];
+  const toType = (name: string) =>
+    IndexedValueType[`INDEXED_VALUE_TYPE_${name === 'Keyword' ? 'KEYWORD' : 'KEYWORD_LIST'}`];
   const wanted = Object.entries(searchAttributes).map(([name, type]) => [name, toType(type)]);
   await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(wanted) });
   await waitFor('search attributes', async () => {
@@ -63,7 +73,9 @@ function hidePlaces(value: unknown): unknown {
 }
 
 const hideInPayload = (base64: string): string =>
-  Buffer.from(Buffer.from(base64, 'base64').toString('utf8').replaceAll(assay.dataDir, '/data')).toString('base64');
+  Buffer.from(Buffer.from(base64, 'base64').toString('utf8').replaceAll(assay.dataDir, '/data')).toString(
+    'base64',
+  );
 
 /** What today's code says against a history that it has just made. */
 async function replayErrors(histories: readonly RecordedHistory[]): Promise<string[]> {
@@ -75,7 +87,10 @@ async function replayErrors(histories: readonly RecordedHistory[]): Promise<stri
 test('a packed run replays: its own workflow and one that carries light tasks', async () => {
   const faults = [{ case: 'sum-2', times: 1, fault: { status: 503, retryAfterMs: 10 } }];
   const runId = await begin(assay, {
-    models: [oracle('right', { faults, latencyMs: [1, 20] }), { ...oracle('gone'), params: { faults: [{ fault: { status: 400 } }] } }],
+    models: [
+      oracle('right', { faults, latencyMs: [1, 20] }),
+      { ...oracle('gone'), params: { faults: [{ fault: { status: 400 } }] } },
+    ],
     requests: [
       { name: 'every', suite: sums(6), attempts: { k: 2 } },
       { name: 'until', suite: sums(6), attempts: { k: 3, strategy: 'pass' } },
@@ -94,7 +109,9 @@ test('a packed run replays: its own workflow and one that carries light tasks', 
 test('a run of agents replays: run, heavy task and attempt', async () => {
   const suite = { ...sums(1), scorers: ['exact', { kind: 'command', command: 'true' }] };
   const runId = await begin(assay, {
-    models: [script([bash('echo hi'), { tools: [{ name: 'list_files' }, { name: 'nothing' }] }, { say: '1' }])],
+    models: [
+      script([bash('echo hi'), { tools: [{ name: 'list_files' }, { name: 'nothing' }] }, { say: '1' }]),
+    ],
     suite,
     attempts: { k: 2 },
     execution: { seed: 1 },
@@ -103,7 +120,10 @@ test('a run of agents replays: run, heavy task and attempt', async () => {
   await assay.result(runId);
   const id = `run/${runId}`;
   const query = `AssayRun = '${runId}' and AssayModel = 'agent' and AssayCase = 'sum-1' and AssayOutcome = 'scored'`;
-  await waitFor('both attempts to be found', async () => (await assay.client.workflow.count(query)).count === 2);
+  await waitFor(
+    'both attempts to be found',
+    async () => (await assay.client.workflow.count(query)).count === 2,
+  );
   const histories = [
     await record('run-heavy', id),
     await record('task-heavy', `${id}/sums/agent/sum-1`),
@@ -128,7 +148,12 @@ test('an attempt without packing and one whose first try failed replay', async (
 
 test('a cancelled run replays with its cleanup', async () => {
   const steps = [{ ...bash('true') }, { say: 'late', latencyMs: 60_000 }];
-  const runId = await begin(assay, { models: [script(steps)], suite: sums(1), execution: { seed: 1 }, ...agentRequest });
+  const runId = await begin(assay, {
+    models: [script(steps)],
+    suite: sums(1),
+    execution: { seed: 1 },
+    ...agentRequest,
+  });
   await waitForCalls(assay, runId, { completed: 1, started: 1 });
   await cancelAndWait(assay, runId);
   const id = `run/${runId}`;

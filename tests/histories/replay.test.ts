@@ -9,8 +9,8 @@ beforeAll(() => {
 });
 
 const folder = fileURLToPath(new URL('recorded', import.meta.url));
-const recorded = readdirSync(folder).map(
-  (file): RecordedHistory => JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')),
+const recorded = readdirSync(folder).map((file): RecordedHistory =>
+  JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')),
 );
 
 async function findErrors(histories: readonly RecordedHistory[]): Promise<{ [name: string]: string | null }> {

@@ -3,7 +3,11 @@ import { loadWorkflowBundle } from '../../src/worker/workflow-bundle.ts';
 import { BUNDLE_FOLDER } from '../support/bundle-folder.ts';
 
 /** One execution as the server tells it, in Temporal's own JSON. */
-export type RecordedHistory = { readonly name: string; readonly workflowId: string; readonly history: unknown };
+export type RecordedHistory = {
+  readonly name: string;
+  readonly workflowId: string;
+  readonly history: unknown;
+};
 
 /** Runs today's workflow code against recorded histories, without a server; what does not fit is an error. */
 export async function* replay(
