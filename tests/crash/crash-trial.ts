@@ -51,7 +51,10 @@ export async function runCrashTrial(workplace: Workplace, trial: CrashTrial): Pr
   for (const moment of plan.moments) kills.push(await user.killAt(moment, signal));
   const completed = await user.waitForEnd(signal);
   const completionMs = Date.now() - (kills.at(-1)?.toMs ?? 0);
-  if (!completed) return stuck(workplace, completionMs);
+  if (!completed) {
+    user.leave();
+    return stuck(workplace, completionMs);
+  }
   const records = await loadRecords(workplace.dataDir, runId);
   const compared = compareWithLog(records.calls, endpoint.events().slice(before), kills);
   const problems = [...judgeCells(records), ...compared.problems, ...(await user.judgeEnd())];
@@ -139,6 +142,11 @@ class User {
   private type(): void {
     this.typed += 1;
     this.command = this.workplace.start('watch', this.runId, '--json');
+  }
+
+  /** A run that is stuck keeps nobody waiting. */
+  leave(): void {
+    this.command?.process.kill('SIGKILL');
   }
 
   async waitForEnd(signal: AbortSignal): Promise<boolean> {

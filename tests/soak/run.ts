@@ -33,13 +33,16 @@ const victims = VICTIMS.filter((victim) => values.victim?.includes(victim) ?? tr
 const seeds = Array.from({ length: Number(values.seeds) }, (_, index) => index + 1);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void endEarly());
 const blocks = victims.flatMap((victim) => toBlocks(seeds).map((part) => ({ victim, part })));
-await Promise.all(Array.from({ length: Number(values.parallel) }, soakBlocks));
+try {
+  await Promise.all(Array.from({ length: Number(values.parallel) }, soakBlocks));
+} finally {
+  // Blocks that run beside one that broke.
+  await removeOpen();
+}
 trials.sort((a, b) => victims.indexOf(a.victim) - victims.indexOf(b.victim) || a.seed - b.seed);
 const table = formatSoakTable(trials);
 const failed = trials.filter(({ result }) => result.problems.length > 0);
-console.log(`\n${table}\n`);
-for (const { victim, seed, result } of failed)
-  console.log(`${victim}, seed ${seed}:\n${result.problems.join('\n')}\n`);
+console.log(`\n${table}`);
 if (values.write) writeFileSync(OUTPUT, formatPage(table));
 process.exitCode = failed.length === 0 ? 0 : 1;
 
@@ -86,8 +89,12 @@ function describe(result: TrialResult): string {
   return `${state} ${JSON.stringify(figures)}`;
 }
 
-async function endEarly(): Promise<void> {
+async function removeOpen(): Promise<void> {
   await Promise.all([...open].map((workplace) => workplace.remove()));
+}
+
+async function endEarly(): Promise<void> {
+  await removeOpen();
   process.exit(130);
 }
 
