@@ -97,5 +97,11 @@ const preview = (text: string): string => {
   return flat.length > PREVIEW_CHARACTERS ? `${flat.slice(0, PREVIEW_CHARACTERS - 1)}…` : flat;
 };
 
-const previewArguments = (call: AssistantMessage['toolCalls'][number]): string =>
-  preview(call.arguments.kind === 'parsed' ? JSON.stringify(call.arguments.value) : call.arguments.text);
+/** A single text, such as a shell command or a path, is shown as it is. */
+function previewArguments({ arguments: given }: AssistantMessage['toolCalls'][number]): string {
+  if (given.kind !== 'parsed') return preview(given.text);
+  const { value } = given;
+  const values = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  const [only] = values;
+  return preview(values.length === 1 && typeof only === 'string' ? only : JSON.stringify(value));
+}

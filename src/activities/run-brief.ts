@@ -52,8 +52,10 @@ export async function toBrief(dependencies: Dependencies, run: RunRow, plan: Run
 async function summarize({ db }: Dependencies, plan: RunPlan): Promise<string> {
   const before = formatTally(await loadOutcomeCounts(db, plan.runId));
   const { models, requests } = plan.spec;
-  const matrix = `${requests.length} requests x ${models.length} models`;
+  const matrix = `${count(requests.length, 'request')} x ${count(models.length, 'model')}`;
   return before === 'nothing yet' ? matrix : `${matrix} · recorded before: ${before}`;
 }
+
+const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;
 
 export const isSessionScorer = (kind: string): boolean => findScorer(kind).place === 'session';

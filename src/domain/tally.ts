@@ -15,6 +15,16 @@ export const addTally = (a: Tally, b: Tally): Tally => {
   return sum;
 };
 
+/** What has been added since `before`. */
+export const tallySince = (tally: Tally, before: Tally): Tally => {
+  const added: { [K in OutcomeKind]?: number } = {};
+  for (const kind of OUTCOME_KINDS) {
+    const count = (tally[kind] ?? 0) - (before[kind] ?? 0);
+    if (count > 0) added[kind] = count;
+  }
+  return added;
+};
+
 export const countTally = (tally: Tally): number => Object.values(tally).reduce((sum, n) => sum + n, 0);
 
 /** One line such as `12 scored, 1 infra`. */

@@ -87,7 +87,7 @@ export type TaskInput = {
 /** Counts by outcome. */
 export type Tally = { readonly [K in OutcomeKind]?: number };
 
-/** What a task workflow has not reported by signal yet. */
+/** What a task workflow recorded in all, also what it had reported by signal: a signal may be lost at its end. */
 export type TaskResult = {
   readonly tally: Tally;
   readonly passed: number;

@@ -1,5 +1,5 @@
 import * as workflow from '@temporalio/workflow';
-import type { CallModelInput, CallModelResult } from '../domain/step.ts';
+import type { CallModelInput, CallModelResult, RecordInput } from '../domain/step.ts';
 import type { Activities } from '../activities/index.ts';
 
 /** Failures of ours that no retry can cure; every group lists those that its activities can throw. */
@@ -39,7 +39,10 @@ export const closing = workflow.proxyActivities<Activities>({
  * A model call; its retries are counted in the store's row, so the server's are without limit, and its
  * time-outs are the activity's own. The id keeps a replay from mistaking one cell's answer for another's.
  */
-export function callModel(input: CallModelInput, queue: string): Promise<CallModelResult> {
+export function callModel(
+  input: CallModelInput,
+  { queue, summary }: { readonly queue: string; readonly summary: string },
+): Promise<CallModelResult> {
   const { cell, step } = input;
   return workflow
     .proxyActivities<Activities>({
@@ -50,9 +53,7 @@ export function callModel(input: CallModelInput, queue: string): Promise<CallMod
       heartbeatTimeout: '10s',
       retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: NEVER_CURED },
       priority: { fairnessKey: cell.runId.slice(0, 64) },
-      summary: summarize(
-        `${cell.modelId} · ${cell.caseId} · a${cell.attempt}${step > 1 ? ` · step ${step}` : ''}`,
-      ),
+      summary: summarize(summary),
     })
     .callModel(input);
 }
@@ -89,16 +90,21 @@ export const cleanup = (hostId: string) =>
     summary: 'close the session',
   });
 
-const local = workflow.proxyLocalActivities<Activities>({
+const localOptions: workflow.LocalActivityOptions = {
   ...WAIT,
   startToCloseTimeout: '5s',
   retry: { initialInterval: '200ms', maximumAttempts: 3, nonRetryableErrorTypes: NEVER_CURED },
-});
+};
+
+const local = workflow.proxyLocalActivities<Activities>(localOptions);
 
 /** Local, and a normal activity when that fails. Called by the recorder alone. */
 export const gradeAndRecord: Activities['gradeAndRecord'] = (input) =>
   localFirst(
-    () => local.gradeAndRecord(input),
+    () =>
+      workflow
+        .proxyLocalActivities<Activities>({ ...localOptions, summary: summarizeRecords(input.records) })
+        .gradeAndRecord(input),
     () => planning.gradeAndRecord(input),
   );
 
@@ -117,6 +123,15 @@ async function localFirst<T>(first: () => Promise<T>, normal: () => Promise<T>):
     if (workflow.isCancellation(error) || final) throw error;
     return await normal();
   }
+}
+
+/** Which try of which attempt a step belongs to, as summaries name it. */
+export const nameTry = ({ cell, tryNumber }: Pick<CallModelInput, 'cell' | 'tryNumber'>): string =>
+  `${cell.modelId} · ${cell.caseId} · attempt ${cell.attempt}${tryNumber > 1 ? ` · try ${tryNumber}` : ''}`;
+
+function summarizeRecords([first, ...others]: readonly RecordInput[]): string {
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return first === undefined ? '' : summarize(`${nameTry(first)}${more}`);
 }
 
 /** Summaries hold at most 400 bytes. */

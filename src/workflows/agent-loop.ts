@@ -6,7 +6,7 @@ import { toOutputLimit } from '../domain/output-limit.ts';
 import type { AgentProgress, CallModelResult, SessionRef } from '../domain/step.ts';
 import type { AttemptLimits } from '../domain/suite.ts';
 import { addKnown } from '../domain/usage.ts';
-import { callModel, cleanup, closing, onHost, opening, summarize } from './activities.ts';
+import { callModel, cleanup, closing, nameTry, onHost, opening } from './activities.ts';
 import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
 const START: AgentProgress = {
@@ -70,7 +70,10 @@ async function runLoop(place: TryPlace, start: AgentState): Promise<LoopEnd> {
         upToSequence: progress.sequence,
         timeLeftMs: timeLeft(limits, progress),
       },
-      place.input.run.modelQueues[place.input.modelId] ?? '',
+      {
+        queue: place.input.run.modelQueues[place.input.modelId] ?? '',
+        summary: `${nameTry(place)} · step ${progress.step}`,
+      },
     );
     if (answer.kind === 'stopped') return { kind: 'stopped', scope: answer.scope, spent: progress.step > 1 };
     if (answer.kind === 'ended')
@@ -106,7 +109,10 @@ async function runTools(
   let { progress } = turn;
   for (const [index, call] of answer.toolCalls.entries()) {
     const sequence = progress.sequence + 1;
-    const result = await onHost(session.hostId, summarize(`${call.name} ${call.preview}`)).runTool({
+    const result = await onHost(
+      session.hostId,
+      `step ${progress.step} · ${call.name}: ${call.preview}`,
+    ).runTool({
       cell: place.cell,
       tryNumber: place.tryNumber,
       step: progress.step,

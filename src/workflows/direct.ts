@@ -1,4 +1,4 @@
-import { callModel } from './activities.ts';
+import { callModel, nameTry } from './activities.ts';
 import { toOutputLimit } from '../domain/output-limit.ts';
 import type { TryEnd, TryPlace } from './try.ts';
 
@@ -6,7 +6,7 @@ import type { TryEnd, TryPlace } from './try.ts';
 export async function runDirect({ input, cell, tryNumber }: TryPlace): Promise<TryEnd> {
   const answer = await callModel(
     { cell, tryNumber, step: 1, upToSequence: 0, timeLeftMs: null },
-    input.run.modelQueues[input.modelId] ?? '',
+    { queue: input.run.modelQueues[input.modelId] ?? '', summary: nameTry({ cell, tryNumber }) },
   );
   switch (answer.kind) {
     case 'answered':

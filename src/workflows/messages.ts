@@ -13,7 +13,7 @@ export const PLACES_FREED = 'placesFreed';
 export type PlacesFreed = {
   readonly workflowId: string;
   readonly places: number;
-  /** What was recorded since the last report. */
+  /** All that was recorded so far, so that a report that is lost hides nothing. */
   readonly tally: Tally;
   readonly passed: number;
   /** The run was found stopped. */

@@ -1,9 +1,12 @@
 import { countTally, formatTally } from '../domain/tally.ts';
 import type { Reason, TerminalState } from '../domain/outcome.ts';
-import type { RunBrief } from '../domain/workflow-brief.ts';
+import type { RunBrief, RunResult, Tally } from '../domain/workflow-brief.ts';
 import type { WindowTotals } from './run-window.ts';
 
-/** The run's current details in the Temporal UI, as Markdown. Task workflows report in batches. */
+/** Current details of a run that has no plan yet. */
+export const PREPARING = '**Preparing**: the run file is checked, suites are loaded, cells are planned';
+
+/** Current details of a run in the Temporal UI, as Markdown. Task workflows report in batches. */
 export function formatProgress(progress: {
   readonly run: RunBrief;
   readonly plannedCells: number;
@@ -15,11 +18,39 @@ export function formatProgress(progress: {
   const { run, plannedCells, summary, totals, openCount, halt } = progress;
   const recorded = countTally(totals.tally);
   const percent = plannedCells === 0 ? 100 : Math.floor((100 * recorded) / plannedCells);
+  const generation = run.generation > 1 ? ` · generation ${run.generation}` : '';
   const lines = [
-    `**${recorded} of ${plannedCells} cells (${percent} %)** · ${totals.passed} passed · ${formatTally(totals.tally)}`,
-    `${summary} · generation ${run.generation} · ${openCount} task workflows open`,
+    `**Running: ${recorded} of ${plannedCells} cells (${percent} %)** · ${formatCounts(totals)}`,
+    `${summary}${generation} · ${formatCount(openCount, 'task workflow')} open`,
   ];
   if (halt !== null) lines.push(`Stopping: **${halt.state}** – ${halt.reason.message}`);
   lines.push(...totals.faults.map((fault) => `- ${fault}`));
   return lines.join('\n\n');
 }
+
+/** Current details of a run that has ended: what the store holds, not what was counted on the way. */
+export function formatEnd({ runId, state, reason, planned, recorded, outcomes, missing }: RunResult): string {
+  const name = state.replace('_', ' ');
+  const lines = [
+    `**${name.charAt(0).toUpperCase()}${name.slice(1)}: ${recorded} of ${planned} cells** · ${formatTally(outcomes)}`,
+    `Leaderboard: \`assay report ${runId}\``,
+  ];
+  if (reason !== null) lines.push(reason.message);
+  if (missing.length > 0) lines.push(`Cells without a row: ${missing.join(', ')}`);
+  return lines.join('\n\n');
+}
+
+/** Current details of a task workflow. Under strategy `pass` the attempts are the most that it may take. */
+export const formatTaskProgress = (progress: {
+  readonly attempts: number;
+  readonly tally: Tally;
+  readonly passed: number;
+}): string =>
+  `**${countTally(progress.tally)} of ${formatCount(progress.attempts, 'attempt')}** · ${formatCounts(progress)}`;
+
+/** Such as `1 attempt` and `2 attempts`. */
+export const formatCount = (count: number, word: string): string =>
+  `${count} ${word}${count === 1 ? '' : 's'}`;
+
+const formatCounts = ({ tally, passed }: { readonly tally: Tally; readonly passed: number }): string =>
+  `${formatTally(tally)} · ${passed} passed`;

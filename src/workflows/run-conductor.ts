@@ -4,7 +4,7 @@ import { packTasks, type Pack } from '../domain/pack-tasks.ts';
 import type { PreparedRun, RequestBrief, RunResult } from '../domain/workflow-brief.ts';
 import { closing, listTasks } from './activities.ts';
 import type { PlacesFreed } from './messages.ts';
-import { formatProgress } from './progress.ts';
+import { formatEnd, formatProgress } from './progress.ts';
 import { RunWindow, type WindowTotals } from './run-window.ts';
 
 /** Starting stops here, or when the server suggests it: what is open ends, and the run continues as new. */
@@ -67,7 +67,9 @@ export class RunConductor {
     const { runId } = this.prepared.run;
     const open = this.window.openIds();
     const faults = [...this.window.totals.faults, ...open.map((id) => `still being cleaned: ${id}`)];
-    return await closing.settleRun({ runId, freeze: this.halt, faults });
+    const result = await closing.settleRun({ runId, freeze: this.halt, faults });
+    workflow.setCurrentDetails(formatEnd(result));
+    return result;
   }
 
   private async startTasks(): Promise<void> {

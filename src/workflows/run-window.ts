@@ -1,11 +1,12 @@
 import * as workflow from '@temporalio/workflow';
 import type { Pack } from '../domain/pack-tasks.ts';
 import { grantLeftOver, placesToStart, wantedPlaces, type Holder } from '../domain/places.ts';
-import { addTally } from '../domain/tally.ts';
+import { addTally, tallySince } from '../domain/tally.ts';
 import type { RequestBrief, RunBrief, Tally } from '../domain/workflow-brief.ts';
 import { toPackWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts';
 import { summarize } from './activities.ts';
 import { PLACES_GRANTED, type PlacesFreed, type PlacesGranted } from './messages.ts';
+import { formatCount } from './progress.ts';
 import { toTaskAttributes } from './search-attributes.ts';
 import type { task } from './task.ts';
 
@@ -17,6 +18,13 @@ export type WindowTotals = {
 };
 
 export const NO_TOTALS: WindowTotals = { tally: {}, passed: 0, faults: [] };
+
+type Counts = { readonly tally: Tally; readonly passed: number };
+
+const NOTHING: Counts = { tally: {}, passed: 0 };
+
+/** An open task workflow, with what of it is in the totals. */
+type OpenTask = Holder & { readonly counted: Counts };
 
 /**
  * The open task workflows of a run and the places that they hold: at most `taskConcurrency` in all.
@@ -31,7 +39,7 @@ export class RunWindow {
   private tail = false;
   private free: number;
   private readonly run: RunBrief;
-  private readonly open = new Map<string, Holder>();
+  private readonly open = new Map<string, OpenTask>();
   private readonly scope: workflow.CancellationScope;
 
   constructor(run: RunBrief, totals: WindowTotals, scope: workflow.CancellationScope) {
@@ -60,13 +68,20 @@ export class RunWindow {
     const places = this.placesFor(pack, request);
     const id = toId(this.run, request, pack);
     this.free -= places;
-    this.open.set(id, { id, attempts: pack.attempts, granted: places, held: places, busy: true });
+    this.open.set(id, {
+      id,
+      attempts: pack.attempts,
+      granted: places,
+      held: places,
+      busy: true,
+      counted: NOTHING,
+    });
     void this.scope.run(() => this.follow(id, { pack, request, places }));
   }
 
   /** Takes back what a child reports. */
   freed(report: PlacesFreed): void {
-    this.count(report.tally, report.passed);
+    this.count(report.workflowId, report);
     if (report.stopped) this.stopped = true;
     const holder = this.open.get(report.workflowId);
     if (holder === undefined) return;
@@ -109,7 +124,7 @@ export class RunWindow {
         staticSummary: summarizePack(pack, request),
         ...toTaskAttributes(this.run, request, pack.tasks),
       });
-      this.count(result.tally, result.passed);
+      this.count(id, result);
       result.faults.forEach((fault) => this.fault(fault));
       if (result.stopped) this.stopped = true;
     } catch (error) {
@@ -122,9 +137,17 @@ export class RunWindow {
     }
   }
 
-  private count(tally: Tally, passed: number): void {
+  /** Children report all that they recorded, so that a signal lost at a child's end is made good by its result. */
+  private count(id: string, { tally, passed }: Counts): void {
+    const task = this.open.get(id);
+    if (task === undefined) return;
     const { totals } = this;
-    this.totals = { ...totals, tally: addTally(totals.tally, tally), passed: totals.passed + passed };
+    this.totals = {
+      ...totals,
+      tally: addTally(totals.tally, tallySince(tally, task.counted.tally)),
+      passed: totals.passed + passed - task.counted.passed,
+    };
+    this.open.set(id, { ...task, counted: { tally, passed } });
     this.onChange();
   }
 
@@ -164,7 +187,7 @@ function summarizePack(pack: Pack, request: RequestBrief): string {
     pack.tasks.length > 1
       ? `${pack.tasks.length} tasks from ${first?.caseId}`
       : `${first?.modelId} on ${first?.caseId}`;
-  return summarize(`${request.name}: ${what}, ${pack.attempts} attempts`);
+  return summarize(`${request.name}: ${what}, ${formatCount(pack.attempts, 'attempt')}`);
 }
 
 const describe = (error: unknown): string =>

@@ -2,6 +2,7 @@ import * as workflow from '@temporalio/workflow';
 import type { RunResult } from '../domain/workflow-brief.ts';
 import { closing, planning } from './activities.ts';
 import { PLACES_FREED, type PlacesFreed, type RunInput } from './messages.ts';
+import { formatEnd, PREPARING } from './progress.ts';
 import { RunConductor, type Carried } from './run-conductor.ts';
 import { NO_TOTALS } from './run-window.ts';
 import { toRunAttribute } from './search-attributes.ts';
@@ -30,9 +31,13 @@ export async function run(input: RunInput & { readonly carried?: Carried }): Pro
 
 /** Prepares the run; a run that cannot be prepared ends here, with its row saying why. */
 async function begin(input: RunInput, runId: string): Promise<Carried | { readonly result: RunResult }> {
+  workflow.setCurrentDetails(PREPARING);
   try {
     const prepared = await planning.prepare({ ...input, runId });
-    if (prepared.kind === 'over') return { result: prepared.result };
+    if (prepared.kind === 'over') {
+      workflow.setCurrentDetails(formatEnd(prepared.result));
+      return { result: prepared.result };
+    }
     if (prepared.run.searchAttributes) workflow.upsertSearchAttributes(toRunAttribute(runId));
     return { prepared, afterTask: 0, totals: NO_TOTALS };
   } catch (error) {

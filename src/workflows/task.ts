@@ -3,9 +3,11 @@ import type { OutcomeKind } from '../domain/outcome.ts';
 import { addOutcome } from '../domain/tally.ts';
 import type { AttemptInput, Tally, TaskInput, TaskResult } from '../domain/workflow-brief.ts';
 import { toAttemptWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts';
+import { summarize } from './activities.ts';
 import { toTaskAttributes } from './search-attributes.ts';
 import { FIRST_TRY, runAttempt, type attempt, type AttemptEnd } from './attempt.ts';
 import { PLACES_FREED, PLACES_GRANTED, type PlacesFreed, type PlacesGranted } from './messages.ts';
+import { formatTaskProgress } from './progress.ts';
 
 /** Attempts that run one after another: all of a task under `pass`, a single one under `avg`. */
 type Chain = readonly AttemptInput[];
@@ -38,7 +40,9 @@ class Pool {
   private running = 0;
   private unstarted: number;
   private stopped = false;
-  private unreported: { places: number; tally: Tally; passed: number } = { places: 0, tally: {}, passed: 0 };
+  private unreportedPlaces = 0;
+  private tally: Tally = {};
+  private passed = 0;
   private readonly faults: string[] = [];
 
   constructor(input: TaskInput) {
@@ -46,6 +50,7 @@ class Pool {
     this.chains = toChains(input);
     this.places = input.places;
     this.unstarted = this.chains.length;
+    this.showProgress();
   }
 
   grant(places: number): void {
@@ -67,8 +72,8 @@ class Pool {
   }
 
   result(): TaskResult {
-    const { tally, passed } = this.unreported;
-    return { tally, passed, stopped: this.stopped, faults: this.faults.slice(0, 5) };
+    const { tally, passed, stopped } = this;
+    return { tally, passed, stopped, faults: this.faults.slice(0, 5) };
   }
 
   /**
@@ -104,24 +109,32 @@ class Pool {
   }
 
   private count(outcome: OutcomeKind, pass: boolean): void {
-    this.unreported.tally = addOutcome(this.unreported.tally, outcome);
-    if (pass) this.unreported.passed += 1;
+    this.tally = addOutcome(this.tally, outcome);
+    if (pass) this.passed += 1;
+    this.showProgress();
   }
 
-  /** Reports in batches of a quarter of the places; what is left at the end goes with the result. */
+  /** Reports in batches of a quarter of the places; the result tells the rest. */
   private giveBack(places: number): void {
     this.places -= places;
-    this.unreported.places += places;
+    this.unreportedPlaces += places;
     const batch = Math.max(1, Math.floor(this.input.places / 4));
-    if (this.running === 0 || this.unreported.places < batch) return;
+    if (this.running === 0 || this.unreportedPlaces < batch) return;
     const { parent, workflowId } = workflow.workflowInfo();
     if (parent === undefined) return;
-    const report: PlacesFreed = { workflowId, ...this.unreported, stopped: this.stopped };
-    this.unreported = { places: 0, tally: {}, passed: 0 };
+    const { tally, passed, stopped } = this;
+    const report: PlacesFreed = { workflowId, places: this.unreportedPlaces, tally, passed, stopped };
+    this.unreportedPlaces = 0;
     void workflow
       .getExternalWorkflowHandle(parent.workflowId)
       .signal(PLACES_FREED, report)
       .catch(() => undefined);
+  }
+
+  private showProgress(): void {
+    const { tally, passed } = this;
+    const attempts = this.chains.reduce((sum, chain) => sum + chain.length, 0);
+    workflow.setCurrentDetails(formatTaskProgress({ attempts, tally, passed }));
   }
 }
 
@@ -153,7 +166,7 @@ async function startChild(input: AttemptInput): Promise<AttemptEnd> {
     workflowId: toAttemptWorkflowId(taskId, input.attempt),
     args: [input],
     parentClosePolicy: 'REQUEST_CANCEL',
-    staticSummary: `attempt ${input.attempt} of ${request.k}`,
+    staticSummary: summarize(`attempt ${input.attempt} of ${request.k}: ${modelId} on ${caseId}`),
     ...toTaskAttributes(run, request, [input]),
   });
   return { kind: 'done', result };
