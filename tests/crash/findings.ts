@@ -82,8 +82,12 @@ function examineCall({ call, rows, askedAtMs, kills }: Call) {
   return { problems, madeAgain, extraRequests, askedAtMs, inFlight: inFlightAt.length };
 }
 
+/** A statement that a worker had sent when it was killed is carried out a little later. */
+const LATE_STATEMENT_MS = 2_000;
+
 const isOpenAt = (row: CallRow, kill: Kill): boolean =>
-  row.startedAtMs <= kill.toMs && (row.finishedAtMs ?? Infinity) >= kill.fromMs;
+  row.startedAtMs <= kill.toMs + (row.state === 'lost' ? LATE_STATEMENT_MS : 0) &&
+  (row.finishedAtMs ?? Infinity) >= kill.fromMs;
 
 function measureRestarts(
   calls: readonly { readonly askedAtMs: readonly number[] }[],

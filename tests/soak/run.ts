@@ -81,12 +81,9 @@ function keep(trial: SoakTrial): void {
   console.log(`${trial.victim} ${trial.seed}: ${describe(trial.result)}`);
 }
 
-function describe(result: TrialResult): string {
-  const { problems, cellsLost, madeAgain, extraRequests, inFlight, firstNewMs, cutOffMs, completionMs } =
-    result;
-  const state = problems.length === 0 ? 'ok' : `${problems.length} PROBLEMS: ${problems[0]}`;
-  const figures = { cellsLost, madeAgain, extraRequests, inFlight, firstNewMs, cutOffMs, completionMs };
-  return `${state} ${JSON.stringify(figures)}`;
+function describe({ problems, ...figures }: TrialResult): string {
+  const state = problems.length === 0 ? 'ok' : `PROBLEMS (${problems.length})`;
+  return [`${state} ${JSON.stringify(figures)}`, ...problems.slice(0, 20)].join('\n  ');
 }
 
 async function removeOpen(): Promise<void> {
