@@ -43,10 +43,10 @@ test('a request after the answer was recorded is a recorded call made again', ()
 
 test('a call that was lost without having been in flight at a kill is a problem', () => {
   const rows = [
-    row({ state: 'lost', startedAtMs: 2_000, finishedAtMs: 3_000 }),
-    row({ requestNumber: 2, startedAtMs: 3_000, finishedAtMs: 3_100 }),
+    row({ state: 'lost', startedAtMs: 4_000, finishedAtMs: 5_000 }),
+    row({ requestNumber: 2, startedAtMs: 5_000, finishedAtMs: 5_100 }),
   ];
-  expect(compareWithLog(rows, [ask(2_001), ask(3_001)], [KILL]).problems).toHaveLength(1);
+  expect(compareWithLog(rows, [ask(4_001), ask(5_001)], [KILL]).problems).toHaveLength(1);
 });
 
 test('a request that the store knows nothing of is a problem', () => {
