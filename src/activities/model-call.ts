@@ -93,7 +93,11 @@ const toFailed = (
 const PREVIEW_CHARACTERS = 80;
 
 const preview = (text: string): string => {
-  const flat = text.toWellFormed().replaceAll(/\s+/g, ' ').trim();
+  const flat = text
+    .slice(0, 20 * PREVIEW_CHARACTERS)
+    .toWellFormed()
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   return flat.length > PREVIEW_CHARACTERS ? `${flat.slice(0, PREVIEW_CHARACTERS - 1)}…` : flat;
 };
 

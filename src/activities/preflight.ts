@@ -1,4 +1,5 @@
 import type { SkippedModel } from '../domain/plan.ts';
+import { redactPatterns } from '../domain/redact.ts';
 import type { ModelSpec, ProviderSpec, RunSpec } from '../domain/run.ts';
 import { checkParams } from '../providers/lookup.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -16,9 +17,8 @@ export async function preflight(dependencies: Dependencies, spec: RunSpec): Prom
   );
   const problems = used.flatMap((model) => {
     const provider = providerOf(spec, model);
-    return checkParams(provider.kind, model.params, model.model).map(
-      (problem) => `model "${model.id}": ${problem}`,
-    );
+    const problems = checkParams({ kind: provider.kind, model: model.model, params: model.params });
+    return problems.map((problem) => `model "${model.id}": ${problem}`);
   });
   if (problems.length > 0) throw fatal('InvalidRun', problems.join('\n'));
   const reasons = await findReasons(dependencies, spec, used);
@@ -49,16 +49,19 @@ async function findReasons(
 }
 
 async function findReason(
-  { readKey, providerFor }: Dependencies,
+  { readKey, providerFor, redact }: Dependencies,
   provider: ProviderSpec,
 ): Promise<string | null> {
   if (provider.apiKeyEnv !== null && readKey(provider.apiKeyEnv) === null) {
     return `the variable ${provider.apiKeyEnv} is not set where the worker runs; export it, then \`assay down\` and run again`;
   }
+  // An endpoint may say the key that it was sent.
+  const clean = (text: string): string => redactPatterns(redact(text));
   try {
-    return await providerFor(provider).checkHealth(AbortSignal.timeout(HEALTH_TIMEOUT_MS));
+    const reason = await providerFor(provider).checkHealth(AbortSignal.timeout(HEALTH_TIMEOUT_MS));
+    return reason === null ? null : clean(reason);
   } catch (error) {
-    return `the health check failed: ${error instanceof Error ? error.message : String(error)}`;
+    return clean(`the health check failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -1,10 +1,9 @@
+import { createBuiltInCatalog } from '../config/built-in-catalog.ts';
 import { fromDocument } from '../config/document.ts';
 import { loadRun, type LoadedRun } from '../config/load.ts';
 import { ConfigError, formatProblems } from '../config/problem.ts';
 import type { RunInput } from '../domain/workflow-brief.ts';
-import { toScorerCatalog } from '../scorers/lookup.ts';
 import { saveBlob } from '../store/blobs.ts';
-import { TOOL_NAMES } from '../tools/lookup.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 
@@ -49,7 +48,7 @@ async function readInline({ db }: Dependencies, input: RunInput): Promise<ReadRu
 
 async function loadInline({ document, baseDir }: RunInput): Promise<LoadedRun> {
   const value = document ?? null;
-  const catalog = { scorers: toScorerCatalog(), tools: new Set(TOOL_NAMES) };
+  const catalog = createBuiltInCatalog();
   try {
     return await loadRun({ source: { kind: 'document', value, baseDir: baseDir ?? process.cwd() }, catalog });
   } catch (error) {

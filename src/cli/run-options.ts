@@ -1,3 +1,4 @@
+import { isVariableName } from '../config/literal-keys.ts';
 import type { RunOverrides } from '../config/overrides.ts';
 import type { Selection } from '../config/selection.ts';
 import { UsageError } from './usage-error.ts';
@@ -52,6 +53,11 @@ function toEndpoint(options: RunOptions): Exclude<RunOverrides['endpoint'], unde
     }
     return null;
   }
+  if (/\/\/[^/]*@/.test(endpoint)) {
+    throw new UsageError(
+      '--endpoint holds a user name or password: put the key into a variable and name it with --endpoint-key-env.',
+    );
+  }
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
     throw new UsageError(
       `--endpoint "${endpoint}" is no http or https address; such as http://127.0.0.1:8080/v1.`,
@@ -59,7 +65,7 @@ function toEndpoint(options: RunOptions): Exclude<RunOverrides['endpoint'], unde
   }
   if (endpointModel === undefined)
     throw new UsageError('--endpoint needs --endpoint-model NAME, the model to ask for.');
-  if (endpointKeyEnv !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(endpointKeyEnv)) {
+  if (endpointKeyEnv !== undefined && !isVariableName(endpointKeyEnv)) {
     throw new UsageError('--endpoint-key-env takes the name of a variable, never a key itself.');
   }
   return { baseUrl: endpoint, models: [...new Set(endpointModel)], apiKeyEnv: endpointKeyEnv ?? null };

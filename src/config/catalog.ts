@@ -1,7 +1,7 @@
 import type { ZodType } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import type { ProviderKind } from '../domain/run.ts';
-import type { Problem } from './problem.ts';
+import type { Path, Problem } from './problem.ts';
 
 /** What a file may name as a scorer: kind -> how its options are checked. */
 export type ScorerCatalog = ReadonlyMap<
@@ -17,8 +17,12 @@ export type ScorerCatalog = ReadonlyMap<
 export type Catalog = {
   readonly scorers: ScorerCatalog;
   readonly tools: ReadonlySet<string>;
-  /** What a provider cannot send, one readable sentence each. */
-  readonly checkParams?: (kind: ProviderKind, params: JsonObject) => readonly string[];
+  /** What a provider cannot send, each with its place below `models[i]`. */
+  readonly findParamProblems?: (model: {
+    readonly kind: ProviderKind;
+    readonly model: string;
+    readonly params: JsonObject;
+  }) => readonly { readonly path: Path; readonly message: string }[];
 };
 
 /** Everything that reading gathers on its way. */

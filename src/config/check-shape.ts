@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { SHOWN_CHARACTERS } from './literal-keys.ts';
 import { findNearest, findNearestField } from './nearest.ts';
 import { formatPath, toProblem } from './problem.ts';
 import type { Finding, Path, Problem } from './problem.ts';
@@ -160,7 +161,7 @@ export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (typeof value === 'string') {
-    return `text ${JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value)}`;
+    return `text ${JSON.stringify(value.length > SHOWN_CHARACTERS + 3 ? `${value.slice(0, SHOWN_CHARACTERS)}...` : value)}`;
   }
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object') return 'a map';

@@ -34,6 +34,16 @@ const KEY_FIELDS = new Set([
 
 /** Shorter texts are no keys, and masking them would eat holes into every message. */
 const MIN_MASKED = 6;
+/** Messages show so much of a longer text. */
+export const SHOWN_CHARACTERS = 57;
+
+const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
+/** Long, with many digits and in one piece: nobody names a variable like that. */
+const KEY_IN_PLACE_OF_NAME = /^(?=(?:\D*\d){4})[A-Za-z0-9]{20,}$/;
+
+/** Whether a text can be the name of an environment variable, and is no key in its place. */
+export const isVariableName = (text: string): boolean =>
+  VARIABLE_NAME.test(text) && !KEY_IN_PLACE_OF_NAME.test(text) && maskKeys(text, new Set()) === text;
 
 /** Whether a field of this name can only hold a credential. */
 export const isKeyField = (name: string): boolean => {
@@ -44,7 +54,13 @@ export const isKeyField = (name: string): boolean => {
 /** Replaces what looks like a key, and every given secret, by stars of the same length. */
 export function maskKeys(text: string, secrets: ReadonlySet<string>): string {
   let masked = text;
-  for (const secret of secrets) masked = masked.replaceAll(secret, '*'.repeat(secret.length));
+  for (const secret of secrets) {
+    masked = masked.replaceAll(secret, '*'.repeat(secret.length));
+    // Messages cut long texts before they are masked.
+    if (secret.length > SHOWN_CHARACTERS) {
+      masked = masked.replaceAll(secret.slice(0, SHOWN_CHARACTERS), '*'.repeat(SHOWN_CHARACTERS));
+    }
+  }
   for (const pattern of KEY_PATTERNS) masked = masked.replace(pattern, (key) => '*'.repeat(key.length));
   return masked;
 }
@@ -58,9 +74,10 @@ export function findLiteralKeys(value: unknown, secrets: Set<string>): readonly 
   const visit = (node: unknown, path: Path, named: boolean): void => {
     if (typeof node === 'string') {
       const finding = judgeText(node, path, named);
-      if (finding === null) return;
-      if (node.length >= MIN_MASKED) secrets.add(node);
-      findings.push(finding);
+      const noName = path.at(-1) === 'apiKeyEnv' && !VARIABLE_NAME.test(node.replace(/^\$\{?|\}$/g, ''));
+      if ((finding !== null || noName) && node.length >= MIN_MASKED) secrets.add(node);
+      // What cannot be a variable's name is told where names are checked.
+      if (finding !== null && !noName) findings.push(finding);
     } else if (Array.isArray(node)) {
       node.forEach((item, index) => visit(item, [...path, index], named));
     } else if (isMap(node)) {
@@ -73,7 +90,9 @@ export function findLiteralKeys(value: unknown, secrets: Set<string>): readonly 
 
 function judgeText(text: string, path: Path, named: boolean): Finding | null {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
-  const byForm = KEY_PATTERNS.some((pattern) => text.search(pattern) !== -1);
+  const byForm =
+    KEY_PATTERNS.some((pattern) => text.search(pattern) !== -1) ||
+    (field === 'apiKeyEnv' && KEY_IN_PLACE_OF_NAME.test(text));
   const byName = named && text.trim() !== '' && isKeyField(field);
   if (!byForm && !byName) return null;
   const variable = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(text)?.[1];

@@ -99,7 +99,10 @@ function findSyntaxProblems(input: TextInput, { document, source, lines }: Parse
   if (errors.length === 0 && strictError !== null) {
     const at = strictError.offset === null ? null : lines.linePos(strictError.offset);
     const position = at === null ? null : { line: at.line + (input.linesBefore ?? 0), column: at.col };
-    return [toProblem(place(position), { path: [], message: `not valid JSON: ${strictError.message}` })];
+    const word = strictError.offset === null ? null : findNumberWord(input.text, strictError.offset);
+    const hint = word === null ? '' : ` (JSON has no ${word}: write null, or the text "${word}")`;
+    const message = `not valid JSON: ${strictError.message}${hint}`;
+    return [toProblem(place(position), { path: [], message })];
   }
   return errors.map((error) => {
     const at = lines.linePos(error.pos[0]);
@@ -117,11 +120,15 @@ function findJsonError(text: string): { readonly message: string; readonly offse
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return {
-      message: message.replace(/,? *(?:[^"]*"[\s\S]*" is not valid JSON|in JSON at position[\s\S]*)$/, ''),
+      message: message.replace(/(?:, (?:\.{3})?"[\s\S]* is not valid JSON| in JSON at position[\s\S]*)$/, ''),
       offset: findJsonErrorOffset(text),
     };
   }
 }
+
+/** What JavaScript and Python write for numbers that JSON does not have. */
+const findNumberWord = (text: string, offset: number): string | null =>
+  /^(?:NaN|Infinity)\b/.exec(text.slice(offset, offset + 10))?.[0] ?? null;
 
 /** Length of the shortest beginning that no continuation could mend, less one: by halving. */
 function findJsonErrorOffset(text: string): number {

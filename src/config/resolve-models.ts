@@ -145,9 +145,11 @@ function resolveModel(entry: ModelEntry, place: ModelsPlace): ModelSpec | null {
     const known = place.providers.map(({ id }) => id);
     return report({ path, ...toUnknownProvider(providerId, known) });
   }
+  const before = place.gathered.problems.length;
   const params = provider.kind === 'mock' ? inlineMockFiles(given.params ?? {}, place) : (given.params ?? {});
-  for (const message of place.gathered.catalog.checkParams?.(provider.kind, params) ?? []) {
-    report({ path: given.params === undefined ? [] : ['params'], message });
+  // A mock file that could not be read is not reported again as a missing parameter.
+  if (place.gathered.problems.length === before) {
+    checkParams(entry, { kind: provider.kind, model, params }, place);
   }
   const price = given.price === undefined || given.price === null ? null : toPrice(given.price);
   return {
@@ -157,6 +159,16 @@ function resolveModel(entry: ModelEntry, place: ModelsPlace): ModelSpec | null {
     params,
     price: price ?? (provider.kind === 'mock' ? FREE : null),
   };
+}
+
+type CheckedModel = Parameters<Exclude<Gathered['catalog']['findParamProblems'], undefined>>[0];
+
+function checkParams(entry: ModelEntry, model: CheckedModel, { source, gathered }: Place): void {
+  const report = reporter(source, gathered);
+  for (const { path, message } of gathered.catalog.findParamProblems?.(model) ?? []) {
+    // The short form has no fields to point at.
+    report({ path: typeof entry === 'string' ? [] : path, message });
+  }
 }
 
 type Split = { readonly provider: string; readonly model: string } & {

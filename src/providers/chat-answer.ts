@@ -48,6 +48,9 @@ const FINISH_REASONS: { readonly [reason: string]: string } = {
   tool_use: 'tool_calls',
 };
 
+/** More text than any model writes at once; scorers and the store take every answer whole. */
+export const ANSWER_LIMIT_CHARACTERS = 2 * 1024 * 1024;
+
 /**
  * Checks an answer and brings it into shape. Throws a `CallFault` for everything that is no model's
  * answer: other statuses, pages, broken JSON, error bodies with status 200, no choices, a choice that
@@ -60,8 +63,31 @@ export function readChatAnswer(answer: ExchangeAnswer): ChatBody {
   if (hasError(body) || !isFields(choices[0])) throw toNoAnswerFault(body, answer.headers);
   const choice = choices[0];
   if (choice['finish_reason'] === 'error' || hasError(choice)) throw toEndedInErrorFault(choice, body);
-  return toChatBody(body, choice);
+  const chat = toChatBody(body, choice);
+  const characters = countCharacters(chat.choices[0].message);
+  if (characters > ANSWER_LIMIT_CHARACTERS) throw toLengthFault(characters, body);
+  return chat;
 }
+
+const countCharacters = ({
+  content,
+  refusal,
+  reasoning_content,
+  tool_calls,
+}: ChatChoice['message']): number =>
+  [content, refusal, reasoning_content, ...(tool_calls ?? []).map((call) => call.function.arguments)].reduce(
+    (sum, text) => sum + (text?.length ?? 0),
+    0,
+  );
+
+/** The model's own doing, paid for, and no better the next time. */
+const toLengthFault = (characters: number, body: Fields): CallFault =>
+  createFault({
+    class: 'bad_request',
+    retryable: false,
+    message: `the answer has ${characters} characters, Assay takes at most ${ANSWER_LIMIT_CHARACTERS}: lower params.maxOutputTokens`,
+    usage: body['usage'] === undefined ? null : readChatUsage(body['usage']),
+  });
 
 function parseBody(answer: ExchangeAnswer): Fields {
   let body: unknown;

@@ -8,7 +8,8 @@ import type { MockOptions } from './mock.ts';
 import { isMockMode, MOCK_MODES, mockParams, MODE_NEEDS } from './mock-params.ts';
 import { OpenAiCompatibleProvider } from './openai-compatible.ts';
 import { openAiParams } from './openai-params.ts';
-import { listParamProblems } from './params.ts';
+import { formatParamProblem, listParamProblems } from './params.ts';
+import type { ParamProblem } from './params.ts';
 import type { ModelProvider } from './provider.ts';
 
 export type ProviderOptions = {
@@ -43,21 +44,34 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = ['openai-compatible', 'mo
 export const createProvider = (spec: ProviderSpec, options: ProviderOptions): ModelProvider =>
   KINDS[spec.kind].create(spec, options);
 
+/** What is to be sent: parameters, and the model that they are for. */
+export type ModelParams = {
+  readonly kind: ProviderKind;
+  readonly model: string;
+  readonly params: JsonObject;
+};
+
 /**
- * Problems of a model's parameters before anything is sent, one line each: what the provider cannot send,
- * a value outside its type; with the model's name also an unknown mock model.
+ * Problems of a model's parameters before anything is sent: what the provider cannot send, a value outside
+ * its type, an unknown mock model, a parameter without which a mock model cannot answer.
  */
-export function checkParams(kind: ProviderKind, params: JsonObject, model?: string): string[] {
+export function findParamProblems({ kind, model, params }: ModelParams): ParamProblem[] {
   const problems = listParamProblems(KINDS[kind].params, params);
-  return kind === 'mock' && model !== undefined ? [...problems, ...checkMockModel(model, params)] : problems;
+  return kind === 'mock' ? [...problems, ...checkMockModel(model, params)] : problems;
 }
 
-function checkMockModel(model: string, params: JsonObject): string[] {
-  if (!isMockMode(model))
-    return [`model: unknown mock model "${model}", expected one of ${MOCK_MODES.join(', ')}`];
+/** As `findParamProblems`, one line each. */
+export const checkParams = (checked: ModelParams): string[] =>
+  findParamProblems(checked).map(formatParamProblem);
+
+function checkMockModel(model: string, params: JsonObject): ParamProblem[] {
+  if (!isMockMode(model)) {
+    const message = `unknown mock model "${model}", expected one of ${MOCK_MODES.join(', ')}`;
+    return [{ path: ['model'], message }];
+  }
   return MODE_NEEDS[model]
     .filter((name) => !Object.hasOwn(params, name))
-    .map((name) => `params.${name}: mock model "${model}" needs it`);
+    .map((name) => ({ path: ['params', name], message: `mock model "${model}" needs params.${name}` }));
 }
 
 /**

@@ -83,7 +83,7 @@ export class MockProvider implements ModelProvider {
       case 'empty':
         return {};
       case 'answers':
-        return { say: params.answers?.[request.cell.caseId] ?? params.wrongText ?? '' };
+        return { say: findAnswer(params, request.cell.caseId) ?? params.wrongText ?? '' };
       case 'script':
         return findScriptStep(request, params);
     }
@@ -109,6 +109,10 @@ function draw(request: ModelRequest, params: MockParams, purpose: string): numbe
     params.seed ?? cell.seed,
   );
 }
+
+/** A case may be called `constructor`. */
+const findAnswer = ({ answers }: MockParams, caseId: string): string | undefined =>
+  answers !== undefined && Object.hasOwn(answers, caseId) ? answers[caseId] : undefined;
 
 /** The step that follows the answers given so far; past the end of the script an empty answer. */
 function findScriptStep(request: ModelRequest, params: MockParams): MockStep {

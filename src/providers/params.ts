@@ -3,17 +3,25 @@ import type { JsonObject } from '../domain/json.ts';
 import { createFault } from './provider-error.ts';
 import type { CallFault } from './provider-error.ts';
 
-/** Problems of parameters under a kind's schema, one line each. */
-export const listParamProblems = (schema: ZodType, params: JsonObject): string[] =>
-  (schema.safeParse(params).error?.issues ?? []).map(
-    (issue) => `params${issue.path.map((part) => `.${String(part)}`).join('')}: ${issue.message}`,
-  );
+/** Steps from a model to a field of it, and what is wrong there. */
+export type ParamProblem = { readonly path: readonly (string | number)[]; readonly message: string };
+
+/** Problems of parameters under a kind's schema. */
+export const listParamProblems = (schema: ZodType, params: JsonObject): ParamProblem[] =>
+  (schema.safeParse(params).error?.issues ?? []).map(({ path, message }) => ({
+    path: ['params', ...path.map((part) => (typeof part === 'symbol' ? String(part) : part))],
+    message,
+  }));
+
+/** One line: `params.temperature: expected a number`. */
+export const formatParamProblem = ({ path, message }: ParamProblem): string =>
+  `${path.join('.')}: ${message}`;
 
 /** Reads checked parameters; what got past the preflight ends the call for good, without a retry. */
 export function readParams<T>(schema: ZodType<T>, params: JsonObject): T {
   const read = schema.safeParse(params);
   if (read.success) return read.data;
-  throw toParamsFault(listParamProblems(schema, params));
+  throw toParamsFault(listParamProblems(schema, params).map(formatParamProblem));
 }
 
 export const toParamsFault = (problems: readonly string[]): CallFault =>

@@ -1,6 +1,4 @@
-import type { Catalog } from '../../src/config/catalog.ts';
-import { toScorerCatalog } from '../../src/scorers/lookup.ts';
-import { TOOL_NAMES } from '../../src/tools/lookup.ts';
+import { createBuiltInCatalog } from '../../src/config/built-in-catalog.ts';
 
 /** What this program really has. */
-export const CATALOG: Catalog = { scorers: toScorerCatalog(), tools: new Set(TOOL_NAMES) };
+export const CATALOG = createBuiltInCatalog();

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { CATALOG } from './catalog.ts';
 import { findProblems, runOf, toMessages, toPlaces } from './support.ts';
 
 const SUITE = 'cases: [{ input: q, target: a }]\n';
@@ -37,13 +36,31 @@ test('at most ten cases without a target are named', async () => {
 });
 
 test('AC-P8 a parameter that the provider cannot send is a problem of the model', async () => {
-  const catalog = { ...CATALOG, checkParams: () => ['"topQ" is no parameter of this provider'] };
-  const files = {
-    'run.yaml': 'models: [{ provider: mock, model: fixed, params: { topQ: 1 } }]\nsuite: s.yaml\n',
-    's.yaml': SUITE,
-  };
-  const problems = await findProblems(files, { catalog });
+  const problems = await judge(
+    'models: [{ provider: mock, model: fixed, params: { text: a, topQ: 1 } }]\nsuite: s.yaml\n',
+  );
   expect(toPlaces(problems)).toEqual(['run.yaml:1:50 models[0].params']);
+  expect(toMessages(problems)[0]).toContain('topQ');
+});
+
+test('a mock model that lacks a parameter, or does not exist, is found before anything starts', async () => {
+  const problems = await judge(
+    [
+      'models:',
+      '  - mock:fixed',
+      '  - { id: f, provider: mock, model: flaky, params: { accuracy: 7 } }',
+      '  - { id: o, provider: mock, model: oracel }',
+      '  - { id: a, provider: mock, model: answers, params: { answersFile: none.yaml } }',
+      'suite: s.yaml',
+    ].join('\n'),
+  );
+  expect(toPlaces(problems)).toEqual([
+    'run.yaml:2:5 models[0]',
+    'run.yaml:3:64 models[1].params.accuracy',
+    'run.yaml:4:37 models[2].model',
+    'run.yaml:5:69 models[3].params.answersFile',
+  ]);
+  expect(toMessages(problems)[0]).toBe('mock model "fixed" needs params.text');
 });
 
 test('the agent harness needs an environment, and a scorer of a session too', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadRun } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/problem.ts';
 import { CATALOG } from './catalog.ts';
-import { findProblems, runOf, toMessages, toPlaces } from './support.ts';
+import { findProblems, loadFiles, runOf, toMessages, toPlaces } from './support.ts';
 
 async function loadMistakes(): Promise<ConfigError> {
   const path = 'tests/fixtures/config/ten-mistakes.yaml';
@@ -106,6 +106,28 @@ test('broken YAML and broken JSON are told with line and column, without a stack
   const json = await findProblems({ 'run.json': '{\n "models": ["mock:oracle",],\n}' }, { run: 'run.json' });
   expect(json[0]).toMatchObject({ line: 2 });
   expect(json[0]?.message).toMatch(/^not valid JSON/);
+});
+
+test.each([
+  ['sk-abcdefghijklmnop123456', 'no name at all'],
+  ['3f1b9a7c55e84c1db3a9e1a2b3c4d5e6', 'digits first'],
+  ['f1b9a7c55e84c1db3a9e1a2b3c4d5e6', 'a name by its form'],
+  [`a-${'long0key'.repeat(20)}`, 'longer than what a message shows'],
+])('a key in the place of apiKeyEnv is refused once and printed nowhere: %s (%s)', async (key) => {
+  const error: unknown = await loadFiles({
+    'run.yaml': `providers: [{ id: p, kind: openai-compatible, baseUrl: "http://h", apiKeyEnv: ${key} }]\n${runOf('s.csv')}`,
+    's.csv': 'input,target\nq,a\n',
+  }).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(ConfigError);
+  const { message, problems } = error as ConfigError;
+  expect(toPlaces(problems)).toEqual(['run.yaml:1:79 providers[0].apiKeyEnv']);
+  expect(message + JSON.stringify(problems)).not.toContain(key.slice(0, 20));
+});
+
+test.each(['NaN', 'Infinity'])('JSON with %s says what to write', async (word) => {
+  const json = await findProblems({ 'run.json': `{ "context": { "a": ${word} } }` }, { run: 'run.json' });
+  expect(json[0]).toMatchObject({ line: 1 });
+  expect(json[0]?.message).toMatch(new RegExp(`^not valid JSON: .+JSON has no ${word}: write null`));
 });
 
 test('a key that stands twice is a problem in YAML and in JSON', async () => {

@@ -1,21 +1,12 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createBuiltInCatalog } from '../../src/config/built-in-catalog.ts';
 import { loadRun } from '../../src/config/load.ts';
-import { checkParams } from '../../src/providers/lookup.ts';
-import { commandScorer } from '../../src/scorers/command.ts';
-import { toScorerCatalog } from '../../src/scorers/lookup.ts';
-import { TOOL_NAMES } from '../../src/tools/lookup.ts';
 
 const RUN_FILE = join(import.meta.dirname, '../../examples/quickstart/run.yaml');
 
-const catalog = {
-  scorers: new Map([...toScorerCatalog(), [commandScorer.kind, commandScorer]]),
-  tools: new Set(TOOL_NAMES),
-  checkParams,
-};
-
 test('the quickstart loads without a problem: 3 models, 24 and 12 cases, 3 attempts', async () => {
-  const loaded = await loadRun({ source: { kind: 'file', path: RUN_FILE }, catalog });
+  const loaded = await loadRun({ source: { kind: 'file', path: RUN_FILE }, catalog: createBuiltInCatalog() });
   // Every case of the shell suite names its scorer, so that this warning says nothing here.
   expect(loaded.warnings.filter((warning) => !warning.includes('names no scorers'))).toEqual([]);
   expect(loaded.spec.models.map((model) => model.id)).toEqual(['careful', 'quick', 'sloppy']);

@@ -1,8 +1,9 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { ANSWER_LIMIT_CHARACTERS } from '../../src/providers/chat-answer.ts';
 import { createProvider } from '../../src/providers/lookup.ts';
-import { startHttpServer, toCompletion } from './http-server.ts';
+import { sendEvents, sendJson, startHttpServer, toCompletion } from './http-server.ts';
 import type { Reply } from './http-server.ts';
 import { failCall, NEVER, toRequest, toSpec } from './requests.ts';
 import type { RequestPart } from './requests.ts';
@@ -87,4 +88,23 @@ describe('C23 time-outs and connections', () => {
     expect(error.classified).toMatchObject({ class: 'bad_answer', retryable: false });
     expect(error.message).toBe('the answer is larger than 64 MiB');
   });
+
+  test.each([false, true])(
+    "a text longer than scorers take is the model's error (streamed: %s)",
+    async (stream) => {
+      const content = 'x'.repeat(ANSWER_LIMIT_CHARACTERS + 1);
+      await using scene = await serve((response) => {
+        if (!stream) return sendJson(response, toCompletion({ content }));
+        const usage = { prompt_tokens: 9, completion_tokens: 7 };
+        sendEvents(response, [
+          { choices: [{ index: 0, delta: { content }, finish_reason: 'stop' }], usage },
+          '[DONE]',
+        ]);
+      });
+      const error = await scene.fail({ stream });
+      expect(error.classified).toMatchObject({ class: 'bad_request', retryable: false });
+      expect(error.message).toContain('lower params.maxOutputTokens');
+      expect(error.usage).toMatchObject({ inputTokens: 9, outputTokens: 7 });
+    },
+  );
 });

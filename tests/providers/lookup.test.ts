@@ -4,34 +4,52 @@ import { toSpec } from './requests.ts';
 
 describe('checkParams', () => {
   test('sound parameters have no problem', () => {
-    expect(checkParams('openai-compatible', { temperature: 0, extraBody: { top_k: 3 } }, 'm')).toEqual([]);
-    expect(checkParams('mock', { accuracy: 0.9, latencyMs: [1, 2] }, 'flaky')).toEqual([]);
+    expect(
+      checkParams({
+        kind: 'openai-compatible',
+        params: { temperature: 0, extraBody: { top_k: 3 } },
+        model: 'm',
+      }),
+    ).toEqual([]);
+    expect(
+      checkParams({ kind: 'mock', params: { accuracy: 0.9, latencyMs: [1, 2] }, model: 'flaky' }),
+    ).toEqual([]);
   });
 
   test('F15 AC-P8 a parameter that cannot be sent is named', () => {
-    expect(checkParams('openai-compatible', { temprature: 0 }, 'm')).toEqual([
+    expect(checkParams({ kind: 'openai-compatible', params: { temprature: 0 }, model: 'm' })).toEqual([
       expect.stringMatching(/params.*temprature/),
     ]);
-    expect(checkParams('openai-compatible', { temperature: 'hot', maxOutputTokens: 0 }, 'm')).toEqual([
+    expect(
+      checkParams({
+        kind: 'openai-compatible',
+        params: { temperature: 'hot', maxOutputTokens: 0 },
+        model: 'm',
+      }),
+    ).toEqual([
       expect.stringMatching(/^params\.temperature: /),
       expect.stringMatching(/^params\.maxOutputTokens: /),
     ]);
   });
 
   test('fields that would pass by a cap cannot be set in the extra body', () => {
-    expect(checkParams('openai-compatible', { extraBody: { n: 5, max_tokens: 9 } }, 'm')).toEqual([
+    expect(
+      checkParams({ kind: 'openai-compatible', params: { extraBody: { n: 5, max_tokens: 9 } }, model: 'm' }),
+    ).toEqual([
       'params.extraBody.n: cannot be set here: set `attempts.k` of the request',
       'params.extraBody.max_tokens: cannot be set here: set maxOutputTokens',
     ]);
   });
 
   test('an unknown mock model and a missing parameter of a mode are named', () => {
-    expect(checkParams('mock', {}, 'oracel')).toEqual([
+    expect(checkParams({ kind: 'mock', params: {}, model: 'oracel' })).toEqual([
       'model: unknown mock model "oracel", expected one of oracle, fixed, echo, empty, flaky, answers, script',
     ]);
-    expect(checkParams('mock', {})).toEqual([]);
-    expect(checkParams('mock', {}, 'script')).toEqual(['params.script: mock model "script" needs it']);
-    expect(checkParams('mock', { accuracy: 2 }, 'flaky')).toEqual([
+    expect(checkParams({ kind: 'mock', params: {}, model: 'oracle' })).toEqual([]);
+    expect(checkParams({ kind: 'mock', params: {}, model: 'script' })).toEqual([
+      'params.script: mock model "script" needs params.script',
+    ]);
+    expect(checkParams({ kind: 'mock', params: { accuracy: 2 }, model: 'flaky' })).toEqual([
       expect.stringMatching(/^params\.accuracy: /),
     ]);
   });

@@ -26,6 +26,8 @@ describe('modes', () => {
     expect(await say({ model: 'empty' })).toBe('');
     expect(await say({ model: 'answers', params: { answers: { 'case-1': 'Rome' } } })).toBe('Rome');
     expect(await say({ model: 'answers', params: { answers: {}, wrongText: 'none' } })).toBe('none');
+    const inherited = { model: 'answers', params: { answers: {} }, cell: { caseId: 'constructor' } };
+    expect(await say(inherited)).toBe('');
   });
 
   test('flaky is right as often as its accuracy says, and the same way each time', async () => {
