@@ -40,6 +40,9 @@ export async function buildRequest(dependencies: Dependencies, input: CallModelI
 function worstCase(place: CellPlace, request: PreparedCall['request']): PreparedCall['worst'] {
   const inputTokens = Buffer.byteLength(JSON.stringify([request.messages, request.tools]));
   const outputTokens = request.maxOutputTokens ?? 0;
-  const usd = toCostUsd({ ...UNKNOWN_USAGE, inputTokens, outputTokens }, place.model.price);
+  const { price } = place.model;
+  // Where nothing bounds an answer that costs money, there is no worst case: 0 would say that it is free.
+  const isOpen = request.maxOutputTokens === null && price !== null && price.output > 0;
+  const usd = isOpen ? null : toCostUsd({ ...UNKNOWN_USAGE, inputTokens, outputTokens }, price);
   return { tokens: inputTokens + outputTokens, usd };
 }

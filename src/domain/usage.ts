@@ -43,10 +43,13 @@ export const totalTokens = (usage: Usage): number | null => addKnown(usage.input
 
 /**
  * Cost in USD: each token class times its rate per million. Cached tokens are part of the input and are
- * charged at their own rate where the card has one, else at the input rate. `null` without price or usage.
+ * charged at their own rate where the card has one, else at the input rate. `null` without price or usage,
+ * but 0 where every rate is 0.
  */
 export function toCostUsd(usage: Usage, price: Price | null): number | null {
-  if (price === null || usage.inputTokens === null || usage.outputTokens === null) return null;
+  if (price === null) return null;
+  if (isFree(price)) return 0;
+  if (usage.inputTokens === null || usage.outputTokens === null) return null;
   const read = usage.cacheReadTokens ?? 0;
   const written = usage.cacheWriteTokens ?? 0;
   const plain = Math.max(0, usage.inputTokens - read - written);
@@ -57,3 +60,6 @@ export function toCostUsd(usage: Usage, price: Price | null): number | null {
     usage.outputTokens * price.output;
   return micro / 1_000_000;
 }
+
+const isFree = ({ input, output, cacheRead, cacheWrite }: Price): boolean =>
+  [input, output, cacheRead, cacheWrite].every((rate) => rate === null || rate === 0);

@@ -77,12 +77,15 @@ function addTry(sums: CallSums, one: TrySums, counted: CountedTry): CallSums {
   };
 }
 
+/** A call whose worst case costs nothing costs nothing, whatever became of it. */
+const COST = 'coalesce(cost_usd, case when worst_usd = 0 then 0 end)';
+
 const SUMS = `
   select task, attempt, generation, try_number, state = 'completed' as completed,
     sum(input_tokens)::float8 as input_tokens, sum(output_tokens)::float8 as output_tokens,
     sum(reasoning_tokens)::float8 as reasoning_tokens, sum(cache_read_tokens)::float8 as cache_read_tokens,
-    sum(cache_write_tokens)::float8 as cache_write_tokens, sum(cost_usd)::float8 as cost_usd,
-    coalesce(bool_and(cost_usd is not null) filter (
+    sum(cache_write_tokens)::float8 as cache_write_tokens, sum(${COST})::float8 as cost_usd,
+    coalesce(bool_and(${COST} is not null) filter (
       where input_tokens > 0 or output_tokens > 0 or estimated or state = 'completed'), true) as priced,
     sum(latency_ms) filter (where purpose = 'agent') as agent_latency_ms, sum(waited_ms) as wait_ms,
     count(*)::int as requests, (count(*) filter (where request_number > 1))::int as retries

@@ -44,6 +44,12 @@ test.each([
     expected: 0.005_4,
   },
   { what: 'AA-15 no price', tokens: usage({}), card: null, expected: null },
+  {
+    what: 'free, whatever is unknown',
+    tokens: UNKNOWN_USAGE,
+    card: { input: 0, output: 0, cacheRead: null, cacheWrite: null },
+    expected: 0,
+  },
   { what: 'AA-15 no output known', tokens: usage({ outputTokens: null }), card: price, expected: null },
 ])('cost: $what', ({ tokens, card, expected }) => {
   const cost = toCostUsd(tokens, card);
