@@ -1,5 +1,5 @@
 import * as workflow from '@temporalio/workflow';
-import type { CallModelInput, CallModelResult, RecordInput } from '../domain/step.ts';
+import type { CallModelInput, CallModelResult } from '../domain/step.ts';
 import type { Activities } from '../activities/index.ts';
 
 /** Failures of ours that no retry can cure; every group lists those that its activities can throw. */
@@ -90,21 +90,17 @@ export const cleanup = (hostId: string) =>
     summary: 'close the session',
   });
 
-const localOptions: workflow.LocalActivityOptions = {
+/** Without a summary: the Temporal UI shows none on local activities. */
+const local = workflow.proxyLocalActivities<Activities>({
   ...WAIT,
   startToCloseTimeout: '5s',
   retry: { initialInterval: '200ms', maximumAttempts: 3, nonRetryableErrorTypes: NEVER_CURED },
-};
-
-const local = workflow.proxyLocalActivities<Activities>(localOptions);
+});
 
 /** Local, and a normal activity when that fails. Called by the recorder alone. */
 export const gradeAndRecord: Activities['gradeAndRecord'] = (input) =>
   localFirst(
-    () =>
-      workflow
-        .proxyLocalActivities<Activities>({ ...localOptions, summary: summarizeRecords(input.records) })
-        .gradeAndRecord(input),
+    () => local.gradeAndRecord(input),
     () => planning.gradeAndRecord(input),
   );
 
@@ -128,11 +124,6 @@ async function localFirst<T>(first: () => Promise<T>, normal: () => Promise<T>):
 /** Which try of which attempt a step belongs to, as summaries name it. */
 export const nameTry = ({ cell, tryNumber }: Pick<CallModelInput, 'cell' | 'tryNumber'>): string =>
   `${cell.modelId} · ${cell.caseId} · attempt ${cell.attempt}${tryNumber > 1 ? ` · try ${tryNumber}` : ''}`;
-
-function summarizeRecords([first, ...others]: readonly RecordInput[]): string {
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return first === undefined ? '' : summarize(`${nameTry(first)}${more}`);
-}
 
 /** Summaries hold at most 400 bytes. */
 export const summarize = (text: string): string => {
