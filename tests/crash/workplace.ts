@@ -34,7 +34,11 @@ export type Workplace = {
   readonly remove: () => Promise<void>;
 };
 
-export async function createWorkplace(latencyMs: readonly [number, number]): Promise<Workplace> {
+export async function createWorkplace(
+  latencyMs: readonly [number, number],
+  /** Beside the few variables that every command gets. */
+  variables: { readonly [name: string]: string } = {},
+): Promise<Workplace> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'assay-crash-')));
   chmodSync(folder, 0o755);
   const dataDir = join(folder, '.assay');
@@ -43,7 +47,7 @@ export async function createWorkplace(latencyMs: readonly [number, number]): Pro
   const start: Workplace['start'] = (...args) => {
     const command = startCommand(args, {
       cwd: folder,
-      env: plainEnvironment({ ASSAY_DIR: dataDir, CI: 'true' }),
+      env: plainEnvironment({ ASSAY_DIR: dataDir, CI: 'true', ...variables }),
     });
     commands.push(command);
     return command;
