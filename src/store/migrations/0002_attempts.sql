@@ -4,6 +4,8 @@ create table attempts (
   task int not null,
   attempt int not null,
   generation int not null,
+  -- False once a later generation has planned the cell again.
+  latest boolean not null default true,
   -- False once strategy `pass` has taken the cell out of the plan.
   planned boolean not null default true,
   outcome text,

@@ -68,21 +68,18 @@ begin
   perform 1 from attempts
   where run_id = p_run and generation <= p_generation and planned and outcome is null
   order by task, attempt, generation for update;
-  with cells as (
-    select task, attempt, generation from attempts
-    where run_id = p_run and generation <= p_generation and planned and outcome is null
-  ), evidence as (
-    select task, attempt, generation, max(try_number) as tries from model_calls
-    where run_id = p_run and (state in ('started', 'lost', 'late', 'completed')
-      or input_tokens > 0 or output_tokens > 0)
-    group by task, attempt, generation
-  ), settled as (
+  with settled as (
     update attempts a set
-      outcome = case when e.tries is null then 'not_run' else 'interrupted' end,
-      detail = case when e.tries is null then p_not_run_detail else p_interrupted_detail end,
-      reason_code = p_code, settled = true, try_number = coalesce(e.tries, 0), recorded_at = clock_timestamp()
-    from cells c left join evidence e using (task, attempt, generation)
-    where a.run_id = p_run and a.task = c.task and a.attempt = c.attempt and a.generation = c.generation
+      (outcome, detail, try_number) = (
+        select case when max(c.try_number) is null then 'not_run' else 'interrupted' end,
+          case when max(c.try_number) is null then p_not_run_detail else p_interrupted_detail end,
+          coalesce(max(c.try_number), 0)
+        from model_calls c
+        where c.run_id = p_run and c.task = a.task and c.attempt = a.attempt and c.generation = a.generation
+          and (c.state in ('started', 'lost', 'late', 'completed') or c.input_tokens > 0 or c.output_tokens > 0)
+      ),
+      reason_code = p_code, settled = true, recorded_at = clock_timestamp()
+    where a.run_id = p_run and a.generation <= p_generation and a.planned and a.outcome is null
     returning a.outcome
   )
   select count(*) filter (where outcome = 'interrupted'), count(*) filter (where outcome = 'not_run')

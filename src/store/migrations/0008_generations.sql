@@ -1,9 +1,5 @@
 -- The row that counts for each cell: its latest generation, unless strategy `pass` took it out of the plan.
-create view latest_attempts as
-  select * from (
-    select distinct on (run_id, task, attempt) * from attempts order by run_id, task, attempt, generation desc
-  ) latest
-  where planned;
+create view latest_attempts as select * from attempts where latest and planned;
 
 -- Ends a run. Completion is exact: every planned cell is recorded, else the run is not completed and up to
 -- twenty missing cells are named. A frozen state stays whatever is missing.
@@ -76,7 +72,7 @@ end $$;
 create function plan_generation(
   p_run text, p_token text, p_outcomes text[], p_budgets jsonb, p_interrupted_detail text, p_not_run_detail text,
   out generation int, out cells int
-) language plpgsql as $$
+) language plpgsql set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
   run runs;
@@ -96,25 +92,25 @@ begin
       using errcode = 'AS005';
   end if;
   generation := run.generation + 1;
-  -- A cell that runs again under `pass` brings back the later ones that a pass had taken out.
-  with latest as (
-    select distinct on (task, attempt) task, attempt, planned, outcome from attempts
-    where run_id = p_run order by task, attempt, generation desc
-  ), chosen as (
-    select task, attempt from latest where planned and (outcome is null or outcome = any (p_outcomes))
-  ), first_chosen as (
-    select task, min(attempt) as attempt from chosen group by task
-  )
   insert into attempts (run_id, task, attempt, generation)
-  select p_run, task, attempt, plan_generation.generation from chosen
-  union all
-  select p_run, l.task, l.attempt, plan_generation.generation
-  from latest l join first_chosen f on f.task = l.task and f.attempt < l.attempt where not l.planned;
+  select p_run, task, attempt, plan_generation.generation from (
+    select task, attempt, planned, chosen,
+      min(attempt) filter (where chosen) over (partition by task) as first_chosen
+    from (
+      select task, attempt, planned, planned and (outcome is null or outcome = any (p_outcomes)) as chosen
+      from attempts where run_id = p_run and latest
+    ) latest
+  ) cells
+  -- A cell that runs again under `pass` brings back the later ones that a pass had taken out.
+  where chosen or (not planned and attempt > first_chosen);
   get diagnostics cells = row_count;
   if cells = 0 then
     generation := run.generation;
     return;
   end if;
+  update attempts a set latest = false from attempts n
+  where n.run_id = p_run and n.generation = run.generation + 1
+    and a.run_id = p_run and a.task = n.task and a.attempt = n.attempt and a.generation <= run.generation and a.latest;
   perform settle_unrecorded(p_run, run.generation, 'unrecorded', p_interrupted_detail, p_not_run_detail);
   perform set_caps(p_run, p_budgets);
   update runs set

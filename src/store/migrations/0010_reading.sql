@@ -1,5 +1,8 @@
--- A call whose worst case costs nothing costs nothing, whatever became of it. As in 0010 otherwise.
-create or replace function count_progress(p_run text) returns table (
+-- What live displays and reports read.
+
+-- Live counts by request and model. A call whose worst case costs nothing costs nothing, whatever became of it.
+-- Hash joins whatever the statistics say: a loop over tables that have just been filled is what made it quadratic.
+create function count_progress(p_run text) returns table (
   request_index int, request_name text, model_id text, planned int, done int, scored int, pass int,
   mean_score float8, errors int, unscored int, not_run int, skipped int, cost_usd float8, in_flight int, waiting int
 ) language sql stable set enable_nestloop = off as $$
@@ -28,4 +31,19 @@ create or replace function count_progress(p_run text) returns table (
   join requests r on r.run_id = p_run and r.request_index = c.request_index
   left join calls k on k.request_index = c.request_index and k.model_id = c.model_id
   order by c.request_index, c.first_task
+$$;
+
+-- The cells of a report with the names and the case facts that belong to them.
+create function list_report_cells(p_run text) returns table (
+  task int, request_index int, request_name text, model_id text, case_id text, attempt int, generation int,
+  try_number int, detail text, answer_preview text, weight float8, cluster text, tags text
+) language sql stable set enable_nestloop = off as $$
+  select t.task, t.request_index, r.name, t.model_id, t.case_id, a.attempt, a.generation, a.try_number, a.detail,
+    a.answer_preview, c.weight, c.cluster, c.tags
+  from latest_attempts a
+  join tasks t on t.run_id = p_run and t.task = a.task
+  join requests r on r.run_id = p_run and r.request_index = t.request_index
+  join cases c on c.run_id = p_run and c.suite_key = r.suite_key and c.case_id = t.case_id
+  where a.run_id = p_run
+  order by a.task, a.attempt
 $$;
