@@ -1,6 +1,6 @@
 import { toAgentEnd } from '../domain/call-end.ts';
 import type { ClassifiedFailure } from '../domain/failure.ts';
-import { redactPatterns } from '../domain/redact.ts';
+import { redactJson, redactPatterns } from '../domain/redact.ts';
 import { planRetry } from '../domain/retry-delay.ts';
 import type { CallModelInput, CallModelResult } from '../domain/step.ts';
 import type { AssistantMessage } from '../domain/transcript.ts';
@@ -106,7 +106,7 @@ async function keep(
     usage: answer.usage,
     costUsd,
     latencyMs,
-    notes: answer.notes,
+    notes: answer.notes.map(dependencies.redact),
   };
   const { answerDigest } = await untilWritten(() => completeCall(dependencies.db, completion), signal);
   dependencies.blobs.remember(answerDigest, toJsonBlob(message).bytes);
@@ -120,11 +120,8 @@ async function keep(
   };
 }
 
-function redactMessage({ redact }: Dependencies, message: AssistantMessage): AssistantMessage {
-  const text = JSON.stringify(message);
-  const clean = redact(text);
-  return clean === text ? message : (JSON.parse(clean) as AssistantMessage);
-}
+const redactMessage = ({ redact }: Dependencies, message: AssistantMessage): AssistantMessage =>
+  redactJson(message, redact) as AssistantMessage;
 
 /** A failed request: tried again after a booked delay, or final. */
 async function settleFailure(

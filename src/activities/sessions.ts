@@ -1,4 +1,5 @@
 import type { AgentEnd, Phase } from '../domain/outcome.ts';
+import { redactJson } from '../domain/redact.ts';
 import type { Score } from '../domain/score.ts';
 import type {
   CloseSessionInput,
@@ -61,7 +62,7 @@ async function open(
     const session = await provider.open({ sessionId, variables });
     await markSessionOpened(db, { sessionId, root: session.handle.root });
     const trouble = await prepareCase(dependencies, { session, testCase: place.testCase, signal });
-    if (trouble !== null) return failed('prepare', 'setup_failed', trouble);
+    if (trouble !== null) return failed('prepare', 'setup_failed', dependencies.redact(trouble));
     return { kind: 'opened', session: session.handle, limits: place.limits };
   } catch (error) {
     if (signal.aborted) throw error;
@@ -125,7 +126,7 @@ async function evaluate(
     }
   }
   signal.throwIfAborted();
-  const scoresDigest = await dependencies.blobs.saveJson(scores);
+  const scoresDigest = await dependencies.blobs.saveJson(redactJson(scores, dependencies.redact));
   await close(dependencies, session);
   return { scoresDigest };
 }

@@ -1,3 +1,5 @@
+import type { Json } from './json.ts';
+
 /** Stands where a secret was. */
 export const REDACTED = '[redacted]';
 
@@ -12,7 +14,7 @@ export type Redactor = {
 };
 
 /**
- * Takes known secret values out of texts: as they are, as JSON writes them, percent encoded, and inside base64
+ * Takes known secret values out of texts: as they are, as JSON (also inside JSON) writes them, percent encoded, and inside base64
  * at any offset (also url-safe). Longest first; values under six characters are ignored. Never looks at field
  * names.
  */
@@ -45,9 +47,22 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 export const redactPatterns = (text: string): string =>
   patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
 
+/** Takes secrets out of every text of a JSON value, names of fields included. */
+export function redactJson(value: Json, redact: Redactor['redact']): Json {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => redactJson(item, redact));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [redact(name), redactJson(item, redact)]),
+  );
+}
+
 function listForms(secret: string): string[] {
   const written = secret.isWellFormed() ? [encodeURIComponent(secret)] : [];
-  return [secret, JSON.stringify(secret).slice(1, -1), ...written, ...listBase64Forms(secret)];
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  // JSON inside JSON: arguments of a tool call, a body that an error message quotes.
+  const twiceInJson = JSON.stringify(inJson).slice(1, -1);
+  return [secret, inJson, twiceInJson, ...written, ...listBase64Forms(secret)];
 }
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRedactor, redactPatterns } from '../../src/domain/redact.ts';
+import { createRedactor, redactJson, redactPatterns } from '../../src/domain/redact.ts';
 
 const secret = 'hunter2"sé\n+key/9';
 const { redact } = createRedactor([secret, 'short', 'abcdef', 'abcdefgh-longer']);
@@ -9,6 +9,16 @@ test('AC-E11 a known value is found inside free text, in JSON, percent encoded a
   expect(redact(`the key is ${secret}!`)).toBe('the key is [redacted]!');
   expect(redact(JSON.stringify({ text: `x${secret}` }))).toBe('{"text":"x[redacted]"}');
   expect(redact(`https://x.test/?k=${encodeURIComponent(secret)}`)).toBe('https://x.test/?k=[redacted]');
+});
+
+test('a known value is found in JSON inside JSON, and in every text of a JSON value', () => {
+  const call = JSON.stringify({ arguments: JSON.stringify({ key: secret }) });
+  expect(redact(call)).toBe('{"arguments":"{\\"key\\":\\"[redacted]\\"}"}');
+  const value = { [`x ${secret}`]: [1, null, { a: JSON.stringify(secret) }], answer_key: secret };
+  expect(redactJson(value, redact)).toEqual({
+    'x [redacted]': [1, null, { a: '"[redacted]"' }],
+    answer_key: '[redacted]',
+  });
 });
 
 test('the base64 of a known value is found at every offset', () => {
