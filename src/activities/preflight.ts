@@ -53,7 +53,7 @@ async function findReason(
   provider: ProviderSpec,
 ): Promise<string | null> {
   if (provider.apiKeyEnv !== null && readKey(provider.apiKeyEnv) === null) {
-    return `the variable ${provider.apiKeyEnv} is not set where the worker runs; export it, then \`assay down\` and run again`;
+    return `the variable ${provider.apiKeyEnv} is unset or empty where the worker runs; export it, then \`assay down\` and run again`;
   }
   // An endpoint may say the key that it was sent.
   const clean = (text: string): string => redactPatterns(redact(text));

@@ -13,6 +13,7 @@ const SPOKEN: { readonly [name: string]: string } = {
   ConfigError: 'config',
   ClientError: 'client',
   StackError: 'stack',
+  StoreError: 'store',
   UsageError: 'usage',
 };
 

@@ -12,6 +12,9 @@ const ADVICE: { readonly [K in ClassifiedFailure['class']]?: string } = {
   bad_answer: 'the endpoint does not speak the OpenAI form at this address; check providers[].baseUrl',
 };
 
+/** The most frequent 404: an address without `/v1`, or a name that the server does not know. */
+const NOT_FOUND = "check providers[].baseUrl and the model's name, then run again";
+
 /**
  * What a model call that failed for good means for its attempt (SPEC 5): a request that the model refused
  * is an `error` of that input; an engine that does not answer is `infra`, or `interrupted` once tokens
@@ -28,7 +31,7 @@ export function toAgentEnd(failure: {
     return { kind: 'ended', limit: { kind: 'context', limit: null, measured: null } };
   }
   const tries = requests > 1 ? ` (after ${requests} requests)` : '';
-  const advice = ADVICE[classified.class];
+  const advice = classified.status === 404 ? NOT_FOUND : ADVICE[classified.class];
   const message = `${classified.message}${tries}${advice === undefined ? '' : `: ${advice}`}`;
   const phase: Phase = 'run';
   const reason = { code: classified.class, phase, message };

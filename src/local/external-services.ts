@@ -65,11 +65,19 @@ function findExternalTemporal(environment: Environment): ExternalTemporal | null
 }
 
 async function assertDatabase(databaseUrl: string): Promise<void> {
+  // A text that begins with a slash is the folder of a socket.
+  const isAddress = /^(?:postgres|postgresql|socket):/.test(databaseUrl) && URL.canParse(databaseUrl);
+  if (!isAddress && !databaseUrl.startsWith('/')) {
+    throw new StackError(
+      'DATABASE_URL is no address: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE (special characters of a password percent-encoded). ' +
+        'Correct it, or unset it and Assay starts a Postgres of its own.',
+    );
+  }
   try {
     await openDatabase(databaseUrl);
   } catch (error) {
     throw new StackError(
-      `Postgres at ${withoutPassword(databaseUrl)} (DATABASE_URL) does not answer: ${messageOf(error)}. ` +
+      `Postgres at ${withoutPassword(databaseUrl)} (DATABASE_URL) cannot be used: ${messageOf(error)}. ` +
         'Start it or correct DATABASE_URL, or unset it and Assay starts a Postgres of its own.',
       { cause: error },
     );

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Db, TransactionalDb } from './pool.ts';
 import { inTransaction, selectRows } from './pool.ts';
+import { StoreError } from './store-error.ts';
 
 /** One numbered step of the schema. */
 export type Migration = {
@@ -74,15 +75,15 @@ function checkApplied(applied: readonly Applied[], known: readonly Migration[]):
   for (const [index, { number, name, digest }] of applied.entries()) {
     const mine = known[index];
     if (mine === undefined) {
-      throw new Error(
+      throw new StoreError(
         `The database is newer than this Assay: it has migration ${name}, this program ends at ` +
-          `${known.at(-1)?.name ?? 'none'}. Use the newer Assay, or another database.`,
+          `${known.at(-1)?.name ?? 'none'}. Use the newer Assay, or another database (DATABASE_URL) or data folder (ASSAY_DIR).`,
       );
     }
     if (mine.number !== number || mine.digest !== digest) {
-      throw new Error(
+      throw new StoreError(
         `Migration ${name} in the database is not the ${mine.name} of this Assay (digest ${digest.slice(0, 12)}, ` +
-          `expected ${mine.digest.slice(0, 12)}). Use the Assay that made the database, or another database.`,
+          `expected ${mine.digest.slice(0, 12)}). Use the Assay that made the database, or another database (DATABASE_URL) or data folder (ASSAY_DIR).`,
       );
     }
   }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { StoreError } from './store-error.ts';
 
 /** What store functions need: a pool, or a client inside a transaction. */
 export type Db = {
@@ -44,7 +45,7 @@ export async function checkDatabase(db: Db, databaseUrl: string): Promise<void> 
   try {
     await db.query({ text: 'select 1' });
   } catch (error) {
-    throw new Error(
+    throw new StoreError(
       `Postgres at ${describeAddress(databaseUrl)} cannot be used: ${toText(error)}. ` +
         'Start it, or correct DATABASE_URL; without DATABASE_URL Assay starts its own.',
       { cause: error },

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Client, Connection } from '@temporalio/client';
 import { makeTelemetryFilterString, Runtime, type NativeConnection } from '@temporalio/worker';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { readKey } from '../config/environment-variables.ts';
 import { repairStack } from '../local/stack.ts';
 import { watchUse } from '../local/watch-use.ts';
@@ -11,6 +11,7 @@ import { migrate } from '../store/migrate.ts';
 import { checkDatabase, createPool } from '../store/pool.ts';
 import { listRuns } from '../store/runs.ts';
 import { composeWorker, type ComposedWorker } from './compose-worker.ts';
+import { openLog } from './open-log.ts';
 import { reapSessions } from './reap-sessions.ts';
 import { connectTemporal } from './temporal-connection.ts';
 import type { WorkerSettings } from './worker-settings.ts';
@@ -32,7 +33,7 @@ type Running = {
  * Brings the database's schema up to date first. Rejects when a part of it breaks.
  */
 export async function startWorker(settings: WorkerSettings): Promise<void> {
-  const logger = pino({ name: 'assay-worker', base: { pid: process.pid } });
+  const logger = openLog();
   Runtime.install({
     shutdownSignals: [],
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'WARN' }) } },

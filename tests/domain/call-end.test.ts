@@ -34,6 +34,12 @@ test('the message says what came, how often it was asked and what to do', () => 
   expect(end('credential', false, 1)).toMatchObject({
     reason: { message: expect.stringMatching(/^it said no: check the key .*assay resume/) },
   });
+  const classified = { class: 'bad_request', message: 'HTTP 404: no message', status: 404 } as const;
+  expect(toAgentEnd({ classified, spentBefore: false, requests: 1 })).toMatchObject({
+    reason: {
+      message: "HTTP 404: no message: check providers[].baseUrl and the model's name, then run again",
+    },
+  });
   expect(end('server', false, 5)).toMatchObject({
     reason: { message: expect.stringContaining('(after 5 requests)') },
   });

@@ -35,8 +35,15 @@ test('services that the user named are used, and no part but the worker is start
 test('a DATABASE_URL that does not answer is named without its password', async () => {
   const environment = plainEnvironment({ DATABASE_URL: 'postgres://me:hidden-word@127.0.0.1:1/mine' });
   const failure = await failureOf(ensureStack(stackOptions(dataDir, { environment })));
-  expect(failure).toMatch(/^Postgres at 127\.0\.0\.1:1\/mine \(DATABASE_URL\) does not answer: .*unset it/);
+  expect(failure).toMatch(/^Postgres at 127\.0\.0\.1:1\/mine \(DATABASE_URL\) cannot be used: .*unset it/);
   expect(failure).not.toContain('hidden-word');
+});
+
+test('a DATABASE_URL that is no address is told without its text', async () => {
+  const environment = plainEnvironment({ DATABASE_URL: 'me:hunter2 @localhost' });
+  const failure = await failureOf(ensureStack(stackOptions(dataDir, { environment })));
+  expect(failure).toMatch(/^DATABASE_URL is no address: expected postgres:\/\/.*unset it/);
+  expect(failure).not.toContain('hunter2');
 });
 
 test('a TEMPORAL_ADDRESS that does not answer is named', async () => {
