@@ -29,7 +29,9 @@ const WORKS: readonly Work[] = [
 const { values } = parseArgs({
   options: { only: { type: 'string', multiple: true }, cells: { type: 'string' } },
 });
-const chosen = WORKS.filter(({ name }) => (values.only ?? ['slow', 'slow-packed', 'fast', 'packing-off']).includes(name));
+const chosen = WORKS.filter(({ name }) =>
+  (values.only ?? ['slow', 'slow-packed', 'fast', 'packing-off']).includes(name),
+);
 
 const bench = await startBenchStack();
 try {

@@ -1,4 +1,3 @@
-import type { EnvironmentSpec } from '../domain/run.ts';
 import type { EnvironmentProvider } from './environment.ts';
 import { createHostEnvironment } from './host.ts';
 import type { HostEnvironment, HostOptions } from './host.ts';
