@@ -74,7 +74,9 @@ function toNext(runId: string, report: Report): readonly string[] {
       : [
           `assay show ${runId} ${quoteWord(example.caseId)} --model ${quoteWord(failure.modelId)} --attempt ${example.attempt}`,
         ];
-  // The report names the case; the command names the very attempt.
-  const first = show.length > 0 && report.next.startsWith('assay show ') ? [] : [report.next];
+  // The report names the case, the command the very attempt; and a report is named below in any case.
+  const repeated =
+    report.next.startsWith('assay report ') || (show.length > 0 && report.next.startsWith('assay show '));
+  const first = repeated ? [] : [report.next];
   return [...new Set([...first, ...show, `assay report ${runId} --format json --output report.json`])];
 }

@@ -3,7 +3,7 @@ import { ClientError } from '../client/client-error.ts';
 import { connectAssay, type AssayConnection } from '../client/connect.ts';
 import { toRunWorkflowId } from '../domain/workflow-ids.ts';
 import { ensureStack, type Stack, type StackOptions } from '../local/stack.ts';
-import { readStackFile } from '../local/stack-file.ts';
+import { hasLocalData } from '../local/data-folder.ts';
 import type { CommandContext } from './command.ts';
 
 /** The stack that answers, and a connection to it. Close it whatever happens. */
@@ -43,9 +43,11 @@ export async function openAssay(options: StackOptions): Promise<OpenAssay> {
   }
 }
 
-/** Whether there can be runs here: a database that the user named, or a stack that has been started before. */
-export const hasStack = ({ databaseUrl, dataDir }: CommandContext['settings']): boolean =>
-  databaseUrl !== null || readStackFile(dataDir) !== null;
+type Places = Pick<CommandContext['settings'], 'databaseUrl' | 'dataDir'>;
+
+/** Whether there can be runs here: a database that the user named, or the data of a stack, whatever became of its file. */
+export const hasStack = ({ databaseUrl, dataDir }: Places): boolean =>
+  databaseUrl !== null || hasLocalData(dataDir);
 
 /** Opens for the time of `work`, which looks for a run: in a folder that has none, no stack is started for it. */
 export async function withRuns<T>(

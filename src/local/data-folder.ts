@@ -29,6 +29,12 @@ export function prepareDataFolder(dataDir: string): string {
   return realpathSync(dataDir);
 }
 
+/** Whether a local stack has kept data here: its password is made with its database and never removed. */
+export const hasLocalData = (dataDir: string): boolean => existsSync(localPasswordFile(dataDir));
+
+/** File with the password of the local database, wherever the database itself lies. */
+export const localPasswordFile = (dataDir: string): string => join(dataDir, 'postgres.password');
+
 /** Throws a StackError when the disk of a folder is too full to start a part of the stack. */
 export function assertFreeSpace(dataDir: string): void {
   const free = freeSpaceMb(dataDir);

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { localPasswordFile } from './data-folder.ts';
 import { startPart, waitUntilReady } from './part-process.ts';
 import { findFreePort, isPortFree } from './port.ts';
 import { postgresAccount } from './postgres-account.ts';
@@ -34,7 +35,7 @@ export async function startPostgres({
   const account = postgresAccount();
   const cluster: Cluster = {
     folder: findClusterFolder(dataDir, account),
-    passwordFile: join(dataDir, 'postgres.password'),
+    passwordFile: localPasswordFile(dataDir),
     account,
     binaries: findPostgresBinaries(account),
   };
@@ -53,7 +54,7 @@ export async function startPostgres({
 
 /** The user's address of the local database. */
 export function localDatabaseUrl(dataDir: string, port: number): string {
-  return `postgres://assay:${readPassword(join(dataDir, 'postgres.password'))}@127.0.0.1:${port}/postgres`;
+  return `postgres://assay:${readPassword(localPasswordFile(dataDir))}@127.0.0.1:${port}/postgres`;
 }
 
 /** Connects once and asks for the version, for example "18.4". Throws what `pg` throws. */

@@ -22,7 +22,7 @@ function formatTitle(board: Board, { width, colors }: Style): string {
   const { k, strategy } = board.attempts;
   const attempts = k === 1 ? '' : strategy === 'pass' ? ` × up to ${k} attempts` : ` × ${k} attempts`;
   const place = board.environment === 'none' ? board.harness : `${board.harness} in ${board.environment}`;
-  const facts = `${board.suiteName}${version} · ${board.cases} cases${attempts} · ${place}`;
+  const facts = `${board.suiteName}${version} · ${board.cases === 1 ? '1 case' : `${board.cases} cases`}${attempts} · ${place}`;
   const name = shortenMiddle(toPrintable(board.requestName), Math.floor(width / 2));
   const rest = shortenMiddle(toPrintable(facts), width - toWidth(name) - 2);
   return `${colors.bold(name)}  ${colors.dim(rest)}`;

@@ -39,7 +39,7 @@ function formatHead({ run, totals, statement }: Report, style: Style): string {
   const facts = [
     toCostText(totals.costUsd),
     ...(tokens === null ? [] : [`${toCountText(tokens)} tokens`]),
-    `${toCountText(totals.calls)} model calls`,
+    totals.calls === 1 ? '1 model call' : `${toCountText(totals.calls)} model calls`,
     ...(elapsed === null ? [] : [toDurationText(elapsed)]),
   ];
   const isGood = run.state === 'completed' && run.complete;
