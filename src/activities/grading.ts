@@ -17,6 +17,7 @@ import { recordAttempt } from '../store/attempts.ts';
 import { recordDiscardedTry } from '../store/tries.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
+import { isRefusal } from './until-written.ts';
 
 /** Grades what needs no session, decides outcomes, and records attempts. Idempotent. */
 export const createGrading = (dependencies: Dependencies) => ({
@@ -40,7 +41,10 @@ export const createGrading = (dependencies: Dependencies) => ({
   },
 });
 
-/** The store's refusals (`AS...`) are final for their attempt; anything else is tried again by the server. */
+/**
+ * What the store refuses and what Assay gets wrong is final for its attempt, or its pack would try for ever;
+ * a store that is away is tried again by the server.
+ */
 async function recordOrTell(
   dependencies: Dependencies,
   input: RecordInput,
@@ -48,8 +52,8 @@ async function recordOrTell(
   try {
     return await record(dependencies, input);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (code.startsWith('AS') && error instanceof Error) return { fault: error.message };
+    const own = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+    if (isRefusal(error) || own) return { fault: error instanceof Error ? error.message : String(error) };
     throw error;
   }
 }

@@ -19,7 +19,7 @@ export async function untilWritten<T>(write: () => Promise<T>, signal: AbortSign
 }
 
 /** Class 22 (bad data), 23 (constraint), 42 (bad statement) and our own AS: another try says the same. */
-const isRefusal = (error: unknown): boolean => {
+export const isRefusal = (error: unknown): boolean => {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   return /^(22|23|42|AS)/.test(code);
 };

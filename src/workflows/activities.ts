@@ -26,6 +26,13 @@ export const planning = workflow.proxyActivities<Activities>({
   retry: storeRetry,
 });
 
+/** What a local activity does, when that has failed: short, and without heartbeats. */
+const writing = workflow.proxyActivities<Activities>({
+  ...WAIT,
+  startToCloseTimeout: '5m',
+  retry: storeRetry,
+});
+
 /** Ends of runs: before other work, and shielded by the caller. */
 export const closing = workflow.proxyActivities<Activities>({
   ...WAIT,
@@ -78,6 +85,22 @@ export const onHost = (hostId: string, summary: string) =>
     summary: summarize(summary),
   });
 
+/** Grading in a session; a grader that never gets through leaves its attempt unscored. */
+export const grading = (hostId: string) =>
+  workflow.proxyActivities<Activities>({
+    ...WAIT,
+    taskQueue: `assay-host-${hostId}`,
+    startToCloseTimeout: '2h',
+    heartbeatTimeout: '30s',
+    retry: {
+      initialInterval: '1s',
+      maximumInterval: '30s',
+      maximumAttempts: 20,
+      nonRetryableErrorTypes: NEVER_CURED,
+    },
+    summary: 'grade in the session',
+  });
+
 /** Closing: own short policy, so that a host that is gone cannot hold an attempt for ever. */
 export const cleanup = (hostId: string) =>
   workflow.proxyActivities<Activities>({
@@ -101,13 +124,13 @@ const local = workflow.proxyLocalActivities<Activities>({
 export const gradeAndRecord: Activities['gradeAndRecord'] = (input) =>
   localFirst(
     () => local.gradeAndRecord(input),
-    () => planning.gradeAndRecord(input),
+    () => writing.gradeAndRecord(input),
   );
 
 export const listTasks: Activities['listTasks'] = (input) =>
   localFirst(
     () => local.listTasks(input),
-    () => planning.listTasks(input),
+    () => writing.listTasks(input),
   );
 
 async function localFirst<T>(first: () => Promise<T>, normal: () => Promise<T>): Promise<T> {

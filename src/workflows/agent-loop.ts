@@ -6,7 +6,7 @@ import { toOutputLimit } from '../domain/output-limit.ts';
 import type { AgentProgress, CallModelResult, SessionRef } from '../domain/step.ts';
 import type { AttemptLimits } from '../domain/suite.ts';
 import { addKnown } from '../domain/usage.ts';
-import { callModel, cleanup, closing, nameTry, onHost, opening } from './activities.ts';
+import { callModel, cleanup, closing, grading, nameTry, onHost, opening } from './activities.ts';
 import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
 const START: AgentProgress = {
@@ -161,7 +161,7 @@ async function evaluate(
 ): Promise<string | null> {
   if (!place.input.request.sessionScorers || over.end.kind === 'failed') return null;
   try {
-    const graded = await onHost(session.hostId, 'grade in the session').evaluate({
+    const graded = await grading(session.hostId).evaluate({
       cell: place.cell,
       tryNumber: place.tryNumber,
       session,
