@@ -41,6 +41,7 @@ async function begin(input: RunInput, runId: string): Promise<Carried | { readon
     if (prepared.run.searchAttributes) workflow.upsertSearchAttributes(toRunAttribute(runId));
     return { prepared, afterTask: 0, totals: NO_TOTALS };
   } catch (error) {
+    if (isUnknownRun(error)) throw error;
     const cancelled = workflow.isCancellation(error);
     const message =
       error instanceof workflow.ActivityFailure ? (error.cause?.message ?? error.message) : String(error);
@@ -53,3 +54,9 @@ async function begin(input: RunInput, runId: string): Promise<Carried | { readon
     throw error;
   }
 }
+
+/** Asked to resume what was never there: no row is made for it. */
+const isUnknownRun = (error: unknown): boolean =>
+  error instanceof workflow.ActivityFailure &&
+  error.cause instanceof workflow.ApplicationFailure &&
+  error.cause.type === 'UnknownRun';

@@ -78,14 +78,14 @@ test('AA-11 C5 AC-P7 resumed after a cancel: only what is missing runs, as gener
 test('resumed after the deadline the run has its whole time again', async () => {
   let slow = true;
   await using server = await startModelServer(async (response, seen) => {
-    if (slow) await sleep(1_300);
+    if (slow) await sleep(4_000);
     sendJson(response, answerSum(seen));
   });
   const runId = await begin(assay, {
     providers: [server.provider({ limits: { concurrency: 1 } })],
     models: [MODEL],
     suite: sums(4),
-    execution: { timeout: '2s' },
+    execution: { timeout: '6s' },
   });
   expect(await assay.result(runId)).toMatchObject({ state: 'timed_out' });
   const before = (await countOutcomes(assay, runId))['scored'] ?? 0;
