@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => assay.close());
 
-/** 100 tokens in and 50 out of each answer: 0.0002 USD; the worst case of a call is above that. */
+/** 100 tokens in and 50 out of each answer: 0.0002 USD; the worst case of a call, its bytes and 90 tokens out, is above that. */
 const price = { input: 1, output: 2 };
 const COST = 0.0002;
 const model = (id: string, more: object = {}) => ({
   id,
   provider: 'local',
   model: id,
-  params: { maxOutputTokens: 60 },
+  params: { maxOutputTokens: 90 },
   price,
   ...more,
 });
