@@ -56,7 +56,8 @@ async function loadWarnings(db: Db, runId: string): Promise<string[]> {
         case scope when 'run' then 'the run' else 'model ' || substr(scope, 7) end,
         concat_ws(', ', case when cap_usd is not null then format('%s of %s USD', trim_scale(spent_usd), trim_scale(cap_usd)) end,
           case when cap_tokens is not null then format('%s of %s tokens', spent_tokens, cap_tokens) end)) as warning
-      from reservations where run_id = $1 and exceeded_at is not null
+      from reservations where run_id = $1
+        and (exceeded_at is not null or spent_usd > cap_usd or spent_tokens > cap_tokens)
       union all
       select format('%s requests were cut off or answered without usage; they are charged at their worst case.',
         count(*)) from model_calls where run_id = $1 and estimated having count(*) > 0

@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { loadProgress } from '../../src/store/progress.ts';
+import { loadReportRows } from '../../src/store/report-rows.ts';
 import { createTestAssay, createTestRunId, type TestAssay } from '../support/assay.ts';
 import { readSessions } from './sessions.ts';
 import {
@@ -67,6 +69,21 @@ test('AA-09 AC-R16 cancelled while calls wait for a slot: each cell has a row, n
   expect(await countOutcomes(assay, runId)).toEqual({ interrupted: 1, not_run: 4 });
   expect(await loadState(assay, runId)).toMatchObject({ state: 'cancelled' });
   expect((await loadCalls(assay, runId)).map((one) => [one.state, one.estimated])).toEqual([['lost', true]]);
+  // A model that costs nothing cost nothing, although nobody knows what became of its call.
+  const { cells } = await loadReportRows(assay.db, runId);
+  expect(cells.map((cell) => [cell.costUsd, cell.priced])).toContainEqual([0, true]);
+  expect(cells.every((cell) => cell.priced)).toBe(true);
+  expect((await loadProgress(assay.db, runId))?.rows[0]?.costUsd).toBe(0);
+});
+
+test('the cost of a cut-off call of a priced model stays unknown, also where nothing bounds its answer', async () => {
+  const price = { input: 0, output: 2 };
+  const runId = await begin(assay, { providers: [slow], models: [{ ...hanging, price }], suite: sums(1) });
+  await waitForCalls(assay, runId, { started: 1 });
+  await cancelAndWait(assay, runId);
+  const { cells } = await loadReportRows(assay.db, runId);
+  expect(cells.map((cell) => [cell.costUsd, cell.priced])).toEqual([[null, false]]);
+  expect((await loadProgress(assay.db, runId))?.rows[0]?.costUsd).toBeNull();
 });
 
 test.each(['auto', 'off'])(
