@@ -13,7 +13,6 @@ afterAll(() => assay.close());
 
 const LONG = 'long'.repeat(500);
 const IDS = [
-  ,
   'a/b',
   'a b',
   '50%',
@@ -26,7 +25,6 @@ const IDS = [
   '..',
   '-x',
   'last',
-  ,
   'nul\0',
   'half \ud800',
   'a"b',
