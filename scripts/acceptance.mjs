@@ -36,12 +36,15 @@ const FAMILIES = [
 const NAME = /\b(?:test|describe|it)(?:\.\w+(?:\([^)]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs;
 const ID = /\b(?:(?:AA|CB|FE|AF)-\d\d|AC-[A-Z]\d{1,2}|C\d{1,2}|F\d\d)\b/g;
 
+/** A name in a table of cases, or in a function that declares tests: it begins with the ids. */
+const LISTED = /(['"`])((?:(?:(?:AA|CB|FE|AF)-\d\d|AC-[A-Z]\d{1,2}|C\d{1,2}|F\d\d) )+)/g;
+
 /** id -> paths of the test files whose test names carry it. */
 export function findShown() {
   const shown = new Map();
-  for (const path of globSync('tests/**/*.test.ts', { cwd: root }).sort()) {
+  for (const path of globSync('tests/**/*{.test,-tests}.ts', { cwd: root }).sort()) {
     const text = readFileSync(root + path, 'utf8');
-    for (const [, , name] of text.matchAll(NAME)) {
+    for (const [, , name] of [...text.matchAll(NAME), ...text.matchAll(LISTED)]) {
       for (const [id] of name.matchAll(ID)) shown.set(id, new Set([...(shown.get(id) ?? []), path]));
     }
   }

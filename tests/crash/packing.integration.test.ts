@@ -36,7 +36,7 @@ test.skipIf(!hasProcessTable)(
 );
 
 test.skipIf(!hasProcessTable)(
-  'AF-02 a tool that was running when its worker was killed never runs twice: its attempt is refused, others go on (needs /proc)',
+  'AF-17 C28 a tool that was running when its worker was killed never runs twice: its attempt is refused, others go on (needs /proc)',
   { timeout: LIMIT_MS },
   async () => {
     workplace = await createWorkplace([20, 100]);

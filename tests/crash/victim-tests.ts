@@ -19,7 +19,7 @@ export function testVictims(victims: readonly Victim[]): void {
   for (const victim of victims) {
     const name = victim === 'all' ? 'command, worker and both servers at once' : victim;
     test.skipIf(!hasProcessTable)(
-      `kill -9 of ${name} loses no cell of a run and repeats no recorded call (needs /proc)`,
+      `C1 C2 C3 FE-02 FE-05 AA-10 AC-L12 kill -9 of ${name} loses no cell of a run and repeats no recorded call (needs /proc)`,
       { timeout: LIMIT_MS },
       async () => {
         workplace = await createWorkplace(LATENCY_MS);
