@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +28,8 @@ export type BenchStack = {
 
 export async function startBenchStack(): Promise<BenchStack> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'));
+  // As root the database runs as `nobody`, who must be able to enter, or it lands elsewhere and stays there.
+  chmodSync(folder, 0o755);
   const dataDir = join(folder, '.assay');
   const launcher = fileURLToPath(new URL('../bin/assay', import.meta.url));
   const options = {
