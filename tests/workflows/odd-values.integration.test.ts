@@ -49,7 +49,7 @@ test.each(['auto', 'off'])(
       execution: { packing },
     });
     expect(await assay.result(runId)).toMatchObject({ state: 'completed', missing: [] });
-    expect(await listOpenWorkflows(assay, runId)).toEqual([]);
+    await expect.poll(() => listOpenWorkflows(assay, runId), { timeout: 20_000 }).toEqual([]);
     const rows = await loadReportRows(assay.db, runId);
     const right = rows.cells.filter((cell) => cell.modelId === 'right');
     expect(right.map((cell) => cell.caseId).toSorted()).toEqual(IDS.toSorted());
