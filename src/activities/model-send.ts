@@ -7,7 +7,6 @@ import type { AssistantMessage } from '../domain/transcript.ts';
 import { toCostUsd, totalTokens, type Price, type Usage } from '../domain/usage.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import type { ModelAnswer } from '../providers/provider.ts';
-import { toJsonBlob } from '../store/blobs.ts';
 import { pauseEngine } from '../store/engines.ts';
 import { completeCall, failCall, type CallSpend } from '../store/model-calls.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -108,11 +107,11 @@ async function keep(
     latencyMs,
     notes: answer.notes.map(dependencies.redact),
   };
-  const { answerDigest } = await untilWritten(() => completeCall(dependencies.db, completion), signal);
-  dependencies.blobs.remember(answerDigest, toJsonBlob(message).bytes);
+  const { answer: kept } = await untilWritten(() => completeCall(dependencies.db, completion), signal);
+  dependencies.blobs.remember(kept.digest, kept.bytes);
   return {
     message,
-    digest: answerDigest,
+    digest: kept.digest,
     finishReason: answer.finishReason,
     usage: answer.usage,
     costUsd,

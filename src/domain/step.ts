@@ -112,7 +112,6 @@ export type RecordTryInput = {
   readonly tryNumber: number;
   readonly end: AgentEnd;
   readonly pattern: string | null;
-  readonly delayMs: number;
 };
 
 export type RecordInput = {

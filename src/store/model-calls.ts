@@ -4,7 +4,7 @@ import type { TerminalState } from '../domain/outcome.ts';
 import type { AssistantMessage, FinishReason } from '../domain/transcript.ts';
 import type { Usage } from '../domain/usage.ts';
 import { UNKNOWN_USAGE } from '../domain/usage.ts';
-import { prepareBlob, toJsonBlob } from './blobs.ts';
+import { prepareBlob, toJsonBlob, type Blob } from './blobs.ts';
 import type { Db } from './pool.ts';
 import { selectRow } from './pool.ts';
 import { escapeText, unescapeText } from './text.ts';
@@ -109,7 +109,7 @@ export type SettleAnswer = 'settled' | 'repeated' | 'late';
 export async function completeCall(
   db: Db,
   completion: CallCompletion,
-): Promise<{ readonly settled: SettleAnswer; readonly answerDigest: string }> {
+): Promise<{ readonly settled: SettleAnswer; readonly answer: Blob }> {
   const answer = toJsonBlob(completion.message);
   const row = await selectRow<{ settled: SettleAnswer }>(db, {
     name: 'complete-call',
@@ -127,7 +127,7 @@ export async function completeCall(
       completion.notes.length === 0 ? null : JSON.stringify(completion.notes),
     ],
   });
-  return { settled: row.settled, answerDigest: answer.digest };
+  return { settled: row.settled, answer };
 }
 
 /** What a request that brought no answer has cost. `unknown` = it may have been served: the worst case. */

@@ -90,8 +90,6 @@ export class EngineWorkers {
       activities,
       maxConcurrentActivityTaskExecutions: slots,
       activityTaskPollerBehavior: { type: 'simple-maximum', maximum: Math.min(10, Math.max(2, slots >> 3)) },
-      maxHeartbeatThrottleInterval: '5s',
-      defaultHeartbeatThrottleInterval: '5s',
     });
     const ended = worker.run().catch((error: unknown) => {
       logger.error({ engine: engine.engineId, error: String(error) }, 'the worker of an engine has ended');

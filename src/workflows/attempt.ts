@@ -60,13 +60,7 @@ export async function runAttempt(input: AttemptInput, state: AttemptState): Prom
       draw: drawFrom(`${formatAttemptKey(cell)}/t${tryNumber}`, input.run.execution.seed),
     });
     if (next.kind === 'final') return { kind: 'done', result: await record(input, tryNumber, tried) };
-    await planning.recordTry({
-      cell,
-      tryNumber,
-      end: tried.end,
-      pattern: next.pattern,
-      delayMs: next.delayMs,
-    });
+    await planning.recordTry({ cell, tryNumber, end: tried.end, pattern: next.pattern });
     await workflow.sleep(next.delayMs, { summary: `before try ${tryNumber + 1}` });
     tryNumber += 1;
     agent = null;

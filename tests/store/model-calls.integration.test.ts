@@ -68,12 +68,12 @@ test('FE-02 a redelivery of a recorded call gets the stored answer and calls nob
   await prepareRun(store.pool, 'recorded');
   const call = request('recorded', 1);
   expect(await beginCall(store.pool, call)).toEqual({ kind: 'granted', requestNumber: 1, failuresSoFar: 0 });
-  const { settled, answerDigest } = await complete(call, 1);
+  const { settled, answer } = await complete(call, 1);
   expect(settled).toBe('settled');
   expect(await beginCall(store.pool, call)).toEqual({
     kind: 'recorded',
     requestNumber: 1,
-    answerDigest,
+    answerDigest: answer.digest,
     finishReason: 'stop',
     usage,
     costUsd: 0.1,
@@ -81,7 +81,7 @@ test('FE-02 a redelivery of a recorded call gets the stored answer and calls nob
     notes: ['a note'],
   });
   expect((await complete(call, 1)).settled).toBe('repeated');
-  expect(JSON.parse((await loadBlob(store.pool, answerDigest)).toString()).text).toBe('answer \0 \uD800');
+  expect(JSON.parse((await loadBlob(store.pool, answer.digest)).toString()).text).toBe('answer \0 \uD800');
   const transcript = await loadTranscript(store.pool, { key: call.key, tryNumber: 1, upToSequence: 2 });
   expect(transcript).toMatchObject([{ role: 'assistant', text: 'answer \0 \uD800' }]);
 });
