@@ -1,6 +1,7 @@
 import type { ProviderSpec } from '../domain/run.ts';
 
 import type { EnvironmentProvider } from '../environments/environment.ts';
+import type { ModulePool } from '../modules/module-pool.ts';
 import type { ModelProvider } from '../providers/provider.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import type { BlobCache } from './blob-cache.ts';
@@ -15,6 +16,8 @@ export type Dependencies = {
   readonly readKey: (name: string) => string | null;
   readonly providerFor: (provider: ProviderSpec) => ModelProvider;
   readonly environmentFor: (kind: string) => EnvironmentProvider;
+  /** Processes that run the code of run files. */
+  readonly modules: ModulePool;
   /** Stable over restarts of workers on this machine. */
   readonly hostId: string;
   /** Hides the values of known keys: in everything that is kept and read back. */

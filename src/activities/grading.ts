@@ -12,11 +12,12 @@ import type { ScorerSpec, Target } from '../domain/suite.ts';
 import type { AssistantMessage } from '../domain/transcript.ts';
 import type { EnvironmentSession } from '../environments/environment.ts';
 import { runScorer } from '../scorers/guard.ts';
-import { findScorer } from '../scorers/lookup.ts';
+import type { ScoredAttempt } from '../scorers/scorer.ts';
 import { recordAttempt } from '../store/attempts.ts';
 import { recordDiscardedTry } from '../store/tries.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
+import { findRunScorer, placeOfScorer } from './run-code.ts';
 import { isRefusal } from './until-written.ts';
 
 /** Grades what needs no session, decides outcomes, and records attempts. Idempotent. */
@@ -99,18 +100,26 @@ async function collectScores(
   facts: { readonly input: RecordInput; readonly place: CellPlace; readonly text: string },
 ): Promise<readonly Score[]> {
   const { input, place, text } = facts;
-  const digest = input.sessionScoresDigest;
-  const given = digest === null ? [] : ((await dependencies.blobs.loadJson(digest)) as readonly Score[]);
+  const given = await loadGiven(dependencies, [input.sessionScoresDigest, input.processScoresDigest ?? null]);
   const target = await dependencies.runs.target(input.cell);
   const scores: Score[] = [];
   for (const spec of place.scorers) {
     const verdict =
-      findScorer(spec.kind).place === 'session'
-        ? (given.find((one) => one.scorer === spec.name)?.verdict ?? NOT_GRADED)
-        : await judge(dependencies, { spec, place, target, text, session: null });
+      placeOfScorer(place.plan.spec.module, spec.kind) === 'local'
+        ? await judge(dependencies, { spec, place, target, text, session: null })
+        : (given.find((one) => one.scorer === spec.name)?.verdict ?? NOT_GRADED);
     scores.push(toScore(spec, verdict));
   }
   return scores;
+}
+
+/** Scores that were given before, in a session or in a process of the run file. */
+async function loadGiven(
+  { blobs }: Dependencies,
+  digests: readonly (string | null)[],
+): Promise<readonly Score[]> {
+  const kept = digests.filter((digest) => digest !== null);
+  return (await Promise.all(kept.map((digest) => blobs.loadJson(digest) as Promise<Score[]>))).flat();
 }
 
 const LOCAL_TIMEOUT_MS = 5_000;
@@ -118,7 +127,7 @@ const LOCAL_TIMEOUT_MS = 5_000;
 const NOT_GRADED: ScorerVerdict = {
   kind: 'unscored',
   code: 'scorer_failed',
-  explanation: 'grading in the session failed; `assay retry` runs the attempt again',
+  explanation: 'grading failed before there was a verdict; `assay retry` runs the attempt again',
 };
 
 /** One scorer on one answer. Never throws: what goes wrong is an unscored verdict that names the scorer. */
@@ -130,11 +139,12 @@ export function judge(
     readonly target: Target | null;
     readonly text: string;
     readonly session: EnvironmentSession | null;
+    readonly about?: ScoredAttempt;
     readonly signal?: AbortSignal;
   },
 ): Promise<ScorerVerdict> {
-  const { spec, place, target, text, session, signal } = facts;
-  const scorer = findScorer(spec.kind);
+  const { spec, place, target, text, session, about, signal } = facts;
+  const scorer = findRunScorer(dependencies.modules, place.plan, spec.kind);
   const input = {
     options: spec.options,
     threshold: spec.threshold,
@@ -142,6 +152,7 @@ export function judge(
     target,
     answer: text,
     session,
+    ...(about === undefined ? {} : { about }),
     loadBlob: (digest: string) => dependencies.blobs.load(digest),
     signal: signal ?? new AbortController().signal,
   };

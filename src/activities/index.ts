@@ -3,6 +3,7 @@ import { toApplicationFailure } from './failure.ts';
 import { createGrading } from './grading.ts';
 import { createModelCalls } from './model-call.ts';
 import { createPreparing } from './prepare.ts';
+import { createProcessGrading } from './process-grading.ts';
 import { createRunEnds } from './run-ends.ts';
 import { createSessions } from './sessions.ts';
 import { createToolRuns } from './tool-run.ts';
@@ -15,6 +16,7 @@ export const createActivities = (dependencies: Dependencies) =>
     ...createToolRuns(dependencies),
     ...createSessions(dependencies),
     ...createGrading(dependencies),
+    ...createProcessGrading(dependencies),
     ...createRunEnds(dependencies),
   });
 

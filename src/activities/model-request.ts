@@ -29,7 +29,10 @@ export async function buildRequest(dependencies: Dependencies, input: CallModelI
     model: place.model.model,
     params: place.model.params,
     messages: [...harness.startMessages(place.testCase), ...steps],
-    tools: harness.listTools(harnessSpec),
+    tools: harness.listTools(
+      harnessSpec,
+      place.plan.spec.module?.tools.map(({ schema }) => schema),
+    ),
     maxOutputTokens,
     stream: place.provider.stream,
   };

@@ -12,6 +12,7 @@ import { finishRun, insertRun, loadRun, setRunState, type RunRow } from '../stor
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { checkModule } from './check-module.ts';
 import { preflight } from './preflight.ts';
 import { readDocument } from './read-document.ts';
 import { toBrief } from './run-brief.ts';
@@ -75,6 +76,7 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<vo
   const { spec } = loaded;
   const documentDigest = input.documentDigest ?? null;
   await insertRun(db, { runId, name: spec.name, documentDigest, workflowId: workflowIdOf() });
+  await checkModule(dependencies, spec);
   const skippedModels = await preflight(dependencies, spec);
   const { models: _, ...estimate } = estimateRun(spec, loaded.suites);
   checkConfirmed(input, spec.budgets.confirmAboveUsd, estimate.costUsd);

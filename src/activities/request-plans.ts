@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto';
 import type { ReadRun } from './read-document.ts';
 import type { RequestPlan } from '../domain/plan.ts';
 import type { Suite } from '../domain/suite.ts';
-import { isSessionScorer } from './run-brief.ts';
+import { placeOfScorer } from './run-code.ts';
+import type { RunModule } from '../domain/run-module.ts';
+import type { Scorer } from '../scorers/scorer.ts';
 
 /** What is recorded of each request: its settings, its suite by digest, and where its tasks may live. */
 export const toRequestPlans = (loaded: ReadRun): readonly RequestPlan[] =>
   loaded.spec.requests.map((spec, index): RequestPlan => {
     const suite = loaded.suites.get(spec.suiteKey);
     if (suite === undefined) throw new Error(`the document holds no suite "${spec.suiteKey}"`);
-    const sessionScorers = hasSessionScorer(suite);
+    const places = listPlaces(suite, loaded.spec.module);
+    const sessionScorers = places.has('session');
     return {
       index,
       spec,
@@ -19,15 +22,16 @@ export const toRequestPlans = (loaded: ReadRun): readonly RequestPlan[] =>
       caseCount: suite.cases.length,
       scorers: suite.scorers,
       sessionScorers,
+      ...(places.has('process') ? { processScorers: true } : {}),
       light: spec.harness.kind === 'direct' && spec.environment.kind === 'none' && !sessionScorers,
       failure: null,
     };
   });
 
-const hasSessionScorer = (suite: Suite): boolean =>
-  [suite.scorers, ...suite.cases.map((one) => one.testCase.scorers ?? [])]
-    .flat()
-    .some((spec) => isSessionScorer(spec.kind));
+function listPlaces(suite: Suite, module: RunModule | undefined): ReadonlySet<Scorer['place']> {
+  const scorers = [suite.scorers, ...suite.cases.map((one) => one.testCase.scorers ?? [])].flat();
+  return new Set([...new Set(scorers.map(({ kind }) => kind))].map((kind) => placeOfScorer(module, kind)));
+}
 
 /** Case by case, so that a large suite is never held as one text. */
 function digestSuite(suite: Suite): string {

@@ -2,7 +2,6 @@ import type { RunPlan } from '../domain/plan.ts';
 import { formatTally } from '../domain/tally.ts';
 import type { PreparedRun, RequestBrief } from '../domain/workflow-brief.ts';
 import { toEngineId } from '../providers/lookup.ts';
-import { findScorer } from '../scorers/lookup.ts';
 import { countOpenCells, loadOutcomeCounts } from '../store/outcome-counts.ts';
 import type { RunRow } from '../store/runs.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -24,6 +23,7 @@ export async function toBrief(dependencies: Dependencies, run: RunRow, plan: Run
     harness: request.spec.harness,
     environmentKind: request.spec.environment.kind,
     sessionScorers: request.sessionScorers,
+    ...(request.processScorers === true ? { processScorers: true } : {}),
     strategy: request.spec.attempts.strategy,
     k: request.spec.attempts.k,
     limits: request.spec.limits,
@@ -57,5 +57,3 @@ async function summarize({ db }: Dependencies, plan: RunPlan): Promise<string> {
 }
 
 const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;
-
-export const isSessionScorer = (kind: string): boolean => findScorer(kind).place === 'session';

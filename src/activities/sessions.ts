@@ -11,12 +11,12 @@ import type {
 } from '../domain/step.ts';
 import type { TestCase } from '../domain/suite.ts';
 import type { EnvironmentSession } from '../environments/environment.ts';
-import { findScorer } from '../scorers/lookup.ts';
 import { listLiveSessions, markSessionClosed, markSessionOpened, planSession } from '../store/sessions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { judge, loadAnswer, toScore } from './grading.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { placeOfScorer } from './run-code.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
 const SETUP_TIMEOUT_MS = 300_000;
@@ -52,6 +52,7 @@ async function open(
   const { cell, tryNumber, sessionId } = input;
   const place = await dependencies.runs.find(cell);
   const { environment } = place.request.spec;
+  if (environment.kind === 'none') return { kind: 'opened', session: null, limits: place.limits };
   const provider = dependencies.environmentFor(environment.kind);
   const { hostId, db } = dependencies;
   const workflowId = workflowIdOf();
@@ -112,7 +113,8 @@ async function evaluate(
   await agentSession.endProcesses();
   const { text } = await loadAnswer(dependencies, input.answerDigest);
   const target = await dependencies.runs.target(cell);
-  const specs = place.scorers.filter((spec) => findScorer(spec.kind).place === 'session');
+  const { module } = place.plan.spec;
+  const specs = place.scorers.filter((spec) => placeOfScorer(module, spec.kind) === 'session');
   const scores: Score[] = [];
   for (const [index, spec] of specs.entries()) {
     const sessionId = `${session.sessionId}/grade-${index + 1}`;

@@ -1,17 +1,19 @@
 import { toIdempotencyKey, type ToolCallKey } from '../domain/ids.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
-import type { RunToolInput, RunToolResult } from '../domain/step.ts';
+import type { RunToolInput, RunToolResult, SessionRef } from '../domain/step.ts';
 import type { AssistantMessage, ToolCall } from '../domain/transcript.ts';
 import { SessionLostError } from '../environments/environment.ts';
-import { findTool } from '../tools/lookup.ts';
+import type { EnvironmentSession } from '../environments/environment.ts';
 import { cutForModel } from '../tools/cut-for-model.ts';
 import { runTool } from '../tools/run-tool.ts';
-import type { Tool, ToolResult } from '../tools/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts';
 import { toJsonBlob } from '../store/blobs.ts';
 import { completeToolCall, startToolCall } from '../store/tool-calls.ts';
 import type { Dependencies } from './dependencies.ts';
+import { ModuleError } from '../modules/module-error.ts';
 import { checkPayload } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { findRunTool } from './run-code.ts';
 import { untilWritten } from './until-written.ts';
 
 /**
@@ -34,7 +36,7 @@ async function runOnce(
   const place = await dependencies.runs.find(input.cell);
   const { harness } = place.request.spec;
   const offered = harness.kind === 'agent' ? harness.tools : [];
-  const tool = offered.includes(call.name) ? findTool(call.name) : null;
+  const tool = offered.includes(call.name) ? findRunTool(dependencies.modules, place.plan, call.name) : null;
   const key = toToolCallKey(input);
   const ledger = await startToolCall(dependencies.db, {
     key,
@@ -51,7 +53,9 @@ async function runOnce(
     if (known.kind === 'skip')
       return await observe(dependencies, { input, call, result: known.result, measuredMs: 0 });
   }
-  return await execute(dependencies, { input, call, tool, offered, signal });
+  const { modelId, caseId } = input.cell;
+  const about = { context: place.plan.spec.context, modelId, caseId };
+  return await execute(dependencies, { input, call, tool, offered, signal, about });
 }
 
 const toToolCallKey = ({ cell, tryNumber, step, call }: RunToolInput): ToolCallKey => ({
@@ -105,39 +109,55 @@ type Execution = {
   readonly tool: Tool | null;
   readonly offered: readonly string[];
   readonly signal: AbortSignal;
+  readonly about: Exclude<ToolContext['about'], undefined>;
 };
 
 async function execute(dependencies: Dependencies, execution: Execution): Promise<RunToolResult> {
-  const { input, call, tool, offered, signal } = execution;
-  const session = await dependencies.environmentFor(input.session.kind).attach(input.session);
-  if (session === null) return { kind: 'refused', end: environmentLost(input.session.sessionId) };
+  const { input, call, tool, offered, signal, about } = execution;
+  const session = await attach(dependencies, input.session);
+  if (session === 'lost') return { kind: 'refused', end: environmentLost(input.session) };
   const started = dependencies.now();
   const timeoutMs = Math.min(tool?.policy.timeoutMs ?? 1_000, input.timeLeftMs ?? Infinity);
-  const context = { session, idempotencyKey: toIdempotencyKey(toToolCallKey(input)), timeoutMs, signal };
-  const result = await runOrLose({ tool, call, offered, context });
-  if (result === null) return { kind: 'refused', end: environmentLost(input.session.sessionId) };
+  const idempotencyKey = toIdempotencyKey(toToolCallKey(input));
+  const context = { session, idempotencyKey, timeoutMs, signal, about };
+  const result = await runOrLose({ tool, call, offered, context }, input.session);
+  if ('kind' in result) return result;
   const measuredMs = Math.round(dependencies.now() - started);
   return await observe(dependencies, { input, call, result, measuredMs, signal });
 }
 
-/** Null when the session has gone away under the tool. */
-async function runOrLose(request: Parameters<typeof runTool>[0]): Promise<ToolResult | null> {
+async function attach(
+  { environmentFor }: Dependencies,
+  ref: SessionRef | null,
+): Promise<EnvironmentSession | null | 'lost'> {
+  if (ref === null) return null;
+  return (await environmentFor(ref.kind).attach(ref)) ?? 'lost';
+}
+
+/** What the tool gave, or why nothing could be run: its session went away, or its code is not to be had here. */
+async function runOrLose(
+  request: Parameters<typeof runTool>[0],
+  session: SessionRef | null,
+): Promise<ToolResult | Extract<RunToolResult, { kind: 'refused' }>> {
   try {
     return await runTool(request);
   } catch (error) {
-    if (error instanceof SessionLostError) return null;
+    if (error instanceof SessionLostError) return { kind: 'refused', end: environmentLost(session) };
+    if (error instanceof ModuleError) return { kind: 'refused', end: infra('module', error.message) };
     throw error;
   }
 }
 
-const environmentLost = (sessionId: string): AgentEnd => ({
+const environmentLost = (session: SessionRef | null): AgentEnd =>
+  infra(
+    'environment_lost',
+    `session ${session?.sessionId ?? ''} is not on its host any more; \`assay resume\` runs the attempt again`,
+  );
+
+const infra = (code: string, message: string): AgentEnd => ({
   kind: 'failed',
   outcome: 'infra',
-  reason: {
-    code: 'environment_lost',
-    phase: 'run',
-    message: `session ${sessionId} is not on its host any more; \`assay resume\` runs the attempt again`,
-  },
+  reason: { code, phase: 'run', message },
 });
 
 /** Stores the output and the observation before anybody is told of them. */

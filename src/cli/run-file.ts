@@ -1,6 +1,6 @@
 import { checkRunId } from '../client/run-id.ts';
 import { createBuiltInCatalog } from '../config/built-in-catalog.ts';
-import { loadRun } from '../config/load.ts';
+import { loadRunFile } from '../modules/load-run-file.ts';
 import { estimateRun } from '../domain/estimate.ts';
 import type { CommandContext } from './command.ts';
 import type { CommandResult } from './command-result.ts';
@@ -17,7 +17,7 @@ export async function runFile(
   const [selection, overrides] = [toSelection(options), toOverrides(options)];
   const runId = options.runId === undefined ? null : checkRunId(options.runId);
   const catalog = createBuiltInCatalog();
-  const loaded = await loadRun({ source: { kind: 'file', path: file }, selection, overrides, catalog });
+  const loaded = await loadRunFile({ path: file, selection, overrides, catalog });
   for (const warning of loaded.warnings) context.note(`Warning: ${warning}`);
   const { spec, suites } = loaded;
   const estimate = estimateRun(spec, suites);

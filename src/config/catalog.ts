@@ -9,7 +9,7 @@ export type ScorerCatalog = ReadonlyMap<
   {
     readonly options: ZodType<JsonObject>;
     needsTarget(options: JsonObject): boolean;
-    readonly place: 'local' | 'session';
+    readonly place: 'local' | 'session' | 'process';
   }
 >;
 
@@ -17,6 +17,8 @@ export type ScorerCatalog = ReadonlyMap<
 export type Catalog = {
   readonly scorers: ScorerCatalog;
   readonly tools: ReadonlySet<string>;
+  /** Tools of the run file itself: they act outside environments. */
+  readonly moduleTools?: ReadonlySet<string>;
   /** What a provider cannot send, each with its place below `models[i]`. */
   readonly findParamProblems?: (model: {
     readonly kind: ProviderKind;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { RunSpec } from '../domain/run.ts';
 import type { Suite, SuiteCase } from '../domain/suite.ts';
-import { jsonObject } from './shapes.ts';
+import { jsonObject, jsonValue } from './shapes.ts';
 
 /** Shapes of domain values that come back from outside, as strict as the types say. */
 const limits = z.strictObject({
@@ -99,6 +99,34 @@ const request = z.strictObject({
   order: z.enum(['case', 'model']),
 });
 
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+
+const runModule = z.strictObject({
+  digest,
+  exportName: z.string(),
+  path: z.string(),
+  projectDir: z.string(),
+  tools: z.array(
+    z.strictObject({
+      schema: z.strictObject({ name: z.string(), description: z.string(), parameters: jsonValue }),
+      policy: z.strictObject({
+        idempotent: z.boolean(),
+        timeoutMs: z.number(),
+        onUnknown: z.enum(['refuse', 'ask', 'rerun', 'skip']),
+      }),
+      maxAttempts: z.int().min(1),
+    }),
+  ),
+  scorers: z.array(
+    z.strictObject({
+      name: z.string(),
+      needsTarget: z.boolean(),
+      timeoutMs: z.number(),
+      options: jsonObject.nullable(),
+    }),
+  ),
+});
+
 export const runSpecSchema: z.ZodType<RunSpec> = z.strictObject({
   name: z.string(),
   models: z.array(model).min(1),
@@ -128,9 +156,8 @@ export const runSpecSchema: z.ZodType<RunSpec> = z.strictObject({
     requireModels: z.boolean(),
   }),
   context: jsonObject,
+  module: runModule.exactOptional(),
 });
-
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const runDocumentSchema = z.strictObject({
   format: z.literal(1),

@@ -38,6 +38,8 @@ export type LoadRequest = {
   readonly source: RunSource;
   readonly selection?: Selection;
   readonly overrides?: RunOverrides;
+  /** Of the project's `assay.config.ts`: below what the file says itself. */
+  readonly defaults?: { readonly [key: string]: unknown };
   readonly catalog: Catalog;
 };
 
@@ -45,9 +47,9 @@ export type LoadRequest = {
  * Reads and checks a run file and its suites whole. Throws `ConfigError` with every problem of all files.
  */
 export async function loadRun(request: LoadRequest): Promise<LoadedRun> {
-  const { source: from, selection = SELECT_ALL, overrides = {}, catalog } = request;
+  const { source: from, selection = SELECT_ALL, overrides = {}, defaults = {}, catalog } = request;
   const gathered: Gathered = { catalog, problems: [], warnings: [], files: new Map() };
-  const run = readRun(from, gathered);
+  const run = readRun(from, gathered, defaults);
   const parts = readParts(run, gathered);
   const listed = listRequests(parts, run, gathered);
   const declared = resolveRun(parts, listed, { run, gathered });
@@ -126,6 +128,7 @@ function resolveRun(parts: RunParts, listed: readonly ListedRequest[], { run, ga
     budgets: parts.budgets,
     gates,
     context: isMap(context) ? (context as RunSpec['context']) : {},
+    ...(run.module === null ? {} : { module: run.module }),
   };
 }
 

@@ -9,6 +9,10 @@ import { ConfigError, toProblem } from './problem.ts';
 import type { Finding } from './problem.ts';
 import { readTextBytes } from './read-file.ts';
 import { runFileTopSchema } from './run-file.ts';
+import type { RunModule } from '../domain/run-module.ts';
+import { withDefaults } from './config-file.ts';
+import { keepFile } from './digest.ts';
+import type { Problem } from './problem.ts';
 import { createLineSource, createValueSource } from './source.ts';
 import type { Source } from './source.ts';
 import { isMap, unwrap } from './written.ts';
@@ -16,7 +20,19 @@ import { isMap, unwrap } from './written.ts';
 /** A run file on disk, or a document that a program hands in. */
 export type RunSource =
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'document'; readonly value: unknown; readonly baseDir: string };
+  | { readonly kind: 'document'; readonly value: unknown; readonly baseDir: string }
+  | ({ readonly kind: 'module' } & ModuleSource);
+
+/** The value of a TypeScript run file, read from its bundle. */
+export type ModuleSource = {
+  readonly path: string;
+  readonly source: Source;
+  readonly value: unknown;
+  /** What was wrong with its tools and scorers. */
+  readonly problems: readonly Problem[];
+  readonly module: RunModule;
+  readonly code: string;
+};
 
 /** A run file that is a map of known keys; its parts are still to be checked. */
 export type RunText = {
@@ -25,18 +41,23 @@ export type RunText = {
   /** Name of a run that names itself not. */
   readonly stem: string;
   readonly value: { readonly [key: string]: unknown };
+  readonly module: RunModule | null;
 };
 
-/** Reads the outermost level of a run file. Throws `ConfigError` when there is nothing to go on with. */
-export function readRun(from: RunSource, gathered: Gathered): RunText {
+type Defaults = { readonly [key: string]: unknown };
+
+/**
+ * Reads the outermost level of a run file, its project's defaults below it. Throws `ConfigError` when there is
+ * nothing to go on with.
+ */
+export function readRun(from: RunSource, gathered: Gathered, defaults: Defaults = {}): RunText {
   const secrets = new Set<string>();
-  const { source, value } =
-    from.kind === 'file' ? parseRunFile(from.path, secrets) : toParsed(from.value, secrets);
+  const { source, value } = parse(from, { secrets, gathered });
   if (!isMap(value)) {
     const message = `expected a run file (a map with "models" and "suite"), got ${describe(value)}`;
     throw new ConfigError([toProblem(source, { path: [], message })]);
   }
-  const whole = unwrapOutsideSuites(value);
+  const whole = withDefaults(unwrapOutsideSuites(value), defaults);
   const findings = findLiteralKeys(whole, secrets);
   const plain = dropKeyFields(whole, findings);
   gathered.problems.push(...findings.map((finding) => toProblem(source, finding)));
@@ -44,9 +65,25 @@ export function readRun(from: RunSource, gathered: Gathered): RunText {
   return {
     source,
     value: plain,
-    baseDir: from.kind === 'file' ? dirname(resolve(from.path)) : from.baseDir,
-    stem: from.kind === 'file' ? toStem(from.path) : 'run',
+    baseDir: from.kind === 'document' ? from.baseDir : dirname(resolve(from.path)),
+    stem: from.kind === 'document' ? 'run' : toStem(from.path),
+    module: from.kind === 'module' ? from.module : null,
   };
+}
+
+type Parsing = { readonly secrets: Set<string>; readonly gathered: Gathered };
+
+function parse(from: RunSource, { secrets, gathered }: Parsing): ParsedDocument {
+  switch (from.kind) {
+    case 'file':
+      return parseRunFile(from.path, secrets);
+    case 'document':
+      return toParsed(from.value, secrets);
+    case 'module':
+      gathered.problems.push(...from.problems);
+      keepFile(gathered.files, Buffer.from(from.code));
+      return { source: { ...from.source, secrets }, value: from.value, problems: [] };
+  }
 }
 
 /** What was reported as a credential is not reported again as an unknown key. */
@@ -64,7 +101,7 @@ function parseRunFile(path: string, secrets: Set<string>): ParsedDocument {
   const extension = extname(path).toLowerCase();
   if (!['.yaml', '.yml', '.json'].includes(extension)) {
     return fail(
-      `a run file of the kind "${extension}" cannot be read in this version; expected .yaml, .yml or .json`,
+      `a run file of the kind "${extension}" cannot be read in this version; expected .yaml, .yml, .json or .ts`,
     );
   }
   const file = readTextBytes(path, path);

@@ -1,6 +1,6 @@
 import type { EnvironmentSpec, HarnessSpec, RequestSpec } from '../domain/run.ts';
 import { toLimits } from './build-case.ts';
-import type { Gathered } from './catalog.ts';
+import type { Catalog, Gathered } from './catalog.ts';
 import { findNearest } from './nearest.ts';
 import { toProblem } from './problem.ts';
 import type { Finding } from './problem.ts';
@@ -30,12 +30,9 @@ type Report = (finding: Finding) => void;
 export function resolveRequest(listed: ListedRequest, names: ModelNames, gathered: Gathered): RequestSpec {
   const { entry, source, name, suiteKey } = listed;
   const report: Report = (finding) => gathered.problems.push(toProblem(source, finding));
-  const harness = resolveHarness(entry.harness, gathered.catalog.tools, report);
   const environment = resolveEnvironment(entry.environment, report);
-  if (harness.kind === 'agent' && environment.kind === 'none' && isNone(entry.environment)) {
-    const message = 'the agent harness needs an environment to act in: add environment: { kind: host }';
-    report({ path: ['environment'], message, expected: 'host', got: 'none' });
-  }
+  const harness = resolveHarness(entry.harness, toOffered(entry, gathered.catalog), report);
+  if (isNone(entry.environment)) checkTools(harness, gathered.catalog, report);
   checkPatterns(entry.retries.patterns, report);
   return {
     name,
@@ -51,9 +48,29 @@ export function resolveRequest(listed: ListedRequest, names: ModelNames, gathere
   };
 }
 
+type Offered = { readonly known: ReadonlySet<string>; readonly unlessNamed: readonly string[] };
+
+/** Without an environment nothing but the run file's own tools can act. */
+function toOffered(entry: RequestEntry, { tools, moduleTools = new Set() }: Catalog): Offered {
+  const known = new Set([...tools, ...moduleTools]);
+  const acting = isNone(entry.environment) && moduleTools.size > 0 ? moduleTools : known;
+  return { known, unlessNamed: [...acting] };
+}
+
+function checkTools(harness: HarnessSpec, { moduleTools = new Set() }: Catalog, report: Report): void {
+  if (harness.kind !== 'agent') return;
+  const acting = harness.tools.filter((tool) => !moduleTools.has(tool));
+  if (acting.length === 0 && harness.tools.length > 0) return;
+  const message =
+    moduleTools.size === 0
+      ? 'the agent harness needs an environment to act in: add environment: { kind: host }'
+      : `${acting.length === 0 ? 'the agent harness' : acting.join(', ')} needs an environment to act in: add environment: { kind: host }, or name tools of this file alone`;
+  report({ path: ['environment'], message, expected: 'host', got: 'none' });
+}
+
 function resolveHarness(
   given: RequestEntry['harness'],
-  tools: ReadonlySet<string>,
+  { known: tools, unlessNamed }: Offered,
   report: Report,
 ): HarnessSpec {
   const kind = typeof given === 'string' ? given : given.kind;
@@ -62,7 +79,7 @@ function resolveHarness(
       return { kind };
     case 'agent': {
       const entry = typeof given === 'string' || given.kind !== 'agent' ? null : given;
-      const named = entry?.tools ?? [...tools];
+      const named = entry?.tools ?? unlessNamed;
       named.forEach((tool, index) => {
         if (tools.has(tool)) return;
         const known = [...tools].join(', ');

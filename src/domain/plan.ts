@@ -35,6 +35,8 @@ export type RequestPlan = {
   readonly scorers: readonly ScorerSpec[];
   /** Whether a scorer of the suite or of a case grades inside a session. */
   readonly sessionScorers: boolean;
+  /** Whether a scorer of the run file grades in a process of its own; absent = none does. */
+  readonly processScorers?: boolean;
   /** No environment, harness `direct`, no scorer that opens a session. */
   readonly light: boolean;
   /** A reason in preparation that made this request terminal, or null. */

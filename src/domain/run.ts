@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts';
+import type { RunModule } from './run-module.ts';
 import type { AttemptLimits } from './suite.ts';
 import type { Price } from './usage.ts';
 
@@ -96,4 +97,6 @@ export type RunSpec = {
   readonly budgets: Budgets;
   readonly gates: Gates;
   readonly context: JsonObject;
+  /** The code of a TypeScript run file; absent where a run has none. */
+  readonly module?: RunModule;
 };

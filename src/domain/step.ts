@@ -64,7 +64,8 @@ export type OpenSessionInput = {
 export type OpenSessionResult =
   | {
       readonly kind: 'opened';
-      readonly session: SessionRef;
+      /** Null where the request has no environment. */
+      readonly session: SessionRef | null;
       /** The request's, with the case's own in their place. */
       readonly limits: AttemptLimits;
     }
@@ -80,7 +81,8 @@ export type RunToolInput = {
   readonly answerDigest: string;
   /** Sequence that the observation gets. */
   readonly sequence: number;
-  readonly session: SessionRef;
+  /** Null where the request has no environment. */
+  readonly session: SessionRef | null;
   readonly timeLeftMs: number | null;
 };
 
@@ -100,8 +102,15 @@ export type EvaluateInput = {
   readonly answerDigest: string | null;
 };
 
+/** Scorers of the run file, on one answer. */
+export type GradeInProcessInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly answerDigest: string | null;
+};
+
 export type EvaluateResult = {
-  /** Blob of the session scorers' scores (`Score[]` as JSON). */
+  /** Blob of the scorers' scores (`Score[]` as JSON). */
   readonly scoresDigest: string;
 };
 
@@ -121,6 +130,8 @@ export type RecordInput = {
   readonly answerDigest: string | null;
   /** Scores given in a session, as a blob; null when no session scorer ran. */
   readonly sessionScoresDigest: string | null;
+  /** Scores given in a process of the run file; absent when it has no scorer. */
+  readonly processScoresDigest?: string | null;
 };
 
 export type RecordAllInput = { readonly records: readonly RecordInput[] };

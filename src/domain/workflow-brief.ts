@@ -35,6 +35,8 @@ export type RequestBrief = Packable & {
   readonly environmentKind: string;
   /** Whether a scorer of the suite grades inside a session. */
   readonly sessionScorers: boolean;
+  /** Whether a scorer of the run file grades in a process of its own. */
+  readonly processScorers?: boolean;
   readonly strategy: 'avg' | 'pass';
   readonly k: number;
   readonly limits: AttemptLimits;

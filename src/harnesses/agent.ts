@@ -20,11 +20,11 @@ export const agent: Harness = {
   listTools,
 };
 
-function listTools(spec: HarnessSpec): readonly ToolSchema[] {
+function listTools(spec: HarnessSpec, own: readonly ToolSchema[] = []): readonly ToolSchema[] {
   if (spec.kind !== 'agent') return [];
   return spec.tools.map((name) => {
-    const tool = findTool(name);
-    if (tool === null) throw new Error(`There is no tool "${name}"; tools: ${TOOL_NAMES.join(', ')}.`);
-    return tool.schema;
+    const schema = own.find((one) => one.name === name) ?? findTool(name)?.schema;
+    if (schema === undefined) throw new Error(`There is no tool "${name}"; tools: ${TOOL_NAMES.join(', ')}.`);
+    return schema;
   });
 }

@@ -9,6 +9,6 @@ export interface Harness {
   readonly version: string;
   /** The messages before the first model call. */
   startMessages(testCase: TestCase): readonly Message[];
-  /** The tools that the model is offered, in order. */
-  listTools(spec: HarnessSpec): readonly ToolSchema[];
+  /** The tools that the model is offered, in order; `own` are those of the run file. */
+  listTools(spec: HarnessSpec, own?: readonly ToolSchema[]): readonly ToolSchema[];
 }

@@ -26,7 +26,7 @@ export function findScorer(kind: string): Scorer {
 export type ScorerEntry = {
   readonly options: ZodType<JsonObject>;
   needsTarget(options: JsonObject): boolean;
-  readonly place: 'local' | 'session';
+  readonly place: Scorer['place'];
 };
 
 /** The catalog that suites are checked against: kind -> option schema, need of a target, place. */

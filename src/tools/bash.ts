@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ExecResult } from '../environments/environment.ts';
-import { createTool } from './create-tool.ts';
-import type { Tool, ToolContext, ToolResult } from './tool.ts';
+import { createTool, type SessionContext } from './create-tool.ts';
+import type { Tool, ToolResult } from './tool.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -28,7 +28,7 @@ export const bash: Tool = createTool({
   run: runBash,
 });
 
-async function runBash(args: z.infer<typeof parameters>, context: ToolContext): Promise<ToolResult> {
+async function runBash(args: z.infer<typeof parameters>, context: SessionContext): Promise<ToolResult> {
   const timeoutMs = Math.min(args.timeout_ms ?? context.timeoutMs, context.timeoutMs);
   const request = { command: args.command, timeoutMs, stdin: null, cwd: null, variables: {} };
   const result = await context.session.exec(request, context.signal);

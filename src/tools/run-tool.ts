@@ -24,6 +24,8 @@ export async function runTool(request: {
   context.signal.throwIfAborted();
   if (tool === null) return explainUnknown(call.name, request.offered);
   if (call.arguments.kind === 'unreadable') return explainUnreadable(tool, call.arguments.text);
+  // It has its own limits, and turns all that its code does into a result: what it throws is nobody's observation.
+  if (tool.place === 'process') return await tool.run(call.arguments.value, context);
   try {
     return await withTimeout(tool.run(call.arguments.value, context), tool.schema.name, context);
   } catch (error) {

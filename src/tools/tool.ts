@@ -3,11 +3,14 @@ import type { JsonObject } from '../domain/json.ts';
 import type { ToolSchema, ToolStatus } from '../domain/transcript.ts';
 
 export type ToolContext = {
-  readonly session: EnvironmentSession;
+  /** Null where the request has no environment: only tools of the run file are offered there. */
+  readonly session: EnvironmentSession | null;
   /** Equal for every delivery of the same call. */
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Whose call it is; what only tools of a run file are told. */
+  readonly about?: { readonly context: JsonObject; readonly modelId: string; readonly caseId: string };
 };
 
 export type ToolResult = {
@@ -26,6 +29,8 @@ export type ToolPolicy = {
 export interface Tool {
   readonly schema: ToolSchema;
   readonly policy: ToolPolicy;
+  /** Where it acts: in the attempt's session, or in a process of its own. */
+  readonly place: 'session' | 'process';
   /** Bad arguments, failures and time-outs are results, not exceptions. */
   run(args: JsonObject, context: ToolContext): Promise<ToolResult>;
 }

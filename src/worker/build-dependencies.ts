@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
 import { BlobCache } from '../activities/blob-cache.ts';
 import type { Dependencies } from '../activities/dependencies.ts';
 import { RunReader } from '../activities/run-reader.ts';
 import { readKey } from '../config/environment-variables.ts';
 import type { ProviderSpec } from '../domain/run.ts';
+import { redactPatterns } from '../domain/redact.ts';
 import type { Target } from '../domain/suite.ts';
 import { createEnvironments, findEnvironment, type Environments } from '../environments/lookup.ts';
+import { ModulePool } from '../modules/module-pool.ts';
 import { createProvider } from '../providers/lookup.ts';
 import type { ModelProvider, ModelRequest } from '../providers/provider.ts';
 import type { TransactionalDb } from '../store/pool.ts';
@@ -22,17 +25,25 @@ export function buildDependencies(parts: {
   readonly namespace: string;
   readonly dataDir: string;
   readonly hostId: string;
+  readonly projectDir: string | null;
+  readonly logger: Logger;
 }): Built {
-  const { db, connection, namespace, dataDir, hostId } = parts;
+  const { db, connection, namespace, dataDir, hostId, projectDir, logger } = parts;
   const environments = createEnvironments({
     host: { root: join(dataDir, 'sessions'), hostId, installationId: hostId, path: readKey('PATH') ?? '' },
   });
   const secrets = new KnownSecrets(readKey);
   const runs = new RunReader(db);
+  const blobs = new BlobCache(db);
   const dependencies: Dependencies = {
     db,
     runs,
-    blobs: new BlobCache(db),
+    blobs,
+    modules: new ModulePool({
+      loadCode: (digest) => blobs.load(digest),
+      projectDir,
+      onOutput: (path, line) => logger.info({ module: path }, redactPatterns(secrets.redact(line))),
+    }),
     readKey: (name) => secrets.read(name),
     providerFor: rememberProviders(secrets, (cell) => resolveTarget(runs, cell)),
     environmentFor: (kind) => {

@@ -2,6 +2,7 @@ import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/w
 import type { Logger } from 'pino';
 import { join } from 'node:path';
 import { createActivities } from '../activities/index.ts';
+import { MAX_PROCESSES } from '../modules/module-pool.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import { WORKFLOW_QUEUE } from '../workflows/messages.ts';
 import { buildDependencies } from './build-dependencies.ts';
@@ -15,6 +16,8 @@ export type WorkerParts = {
   readonly namespace: string;
   readonly db: TransactionalDb;
   readonly dataDir: string;
+  /** Folder that the packages of run files resolve from; null = as each run recorded it. */
+  readonly projectDir?: string | null;
   readonly logger: Logger;
   /** Tests: 0 replays every workflow task. */
   readonly maxCachedWorkflows?: number;
@@ -30,7 +33,7 @@ const SHUTDOWN_GRACE_MS = 45_000;
 /** Builds one worker process: workflows and store, sessions of this host, one worker for each engine. */
 export async function composeWorker(parts: WorkerParts) {
   const hostId = readHostId(parts.dataDir);
-  const built = buildDependencies({ ...parts, hostId });
+  const built = buildDependencies({ ...parts, hostId, projectDir: parts.projectDir ?? null });
   const activities = createActivities(built.dependencies);
   const bundle = await loadWorkflowBundle(join(parts.dataDir, 'cache'));
   await endLeftProcesses(built.environments.host, parts.logger);
@@ -43,7 +46,7 @@ export async function composeWorker(parts: WorkerParts) {
     defaultHeartbeatThrottleInterval: 5_000,
     ...parts.options,
   };
-  const { openSession, evaluate, closeSession, runTool, callModel, ...rest } = activities;
+  const { openSession, evaluate, closeSession, runTool, callModel, gradeInProcess, ...rest } = activities;
   const main = await Worker.create({
     ...common,
     taskQueue: WORKFLOW_QUEUE,
@@ -66,8 +69,14 @@ export async function composeWorker(parts: WorkerParts) {
     activities: { runTool, evaluate, closeSession },
     maxConcurrentActivityTaskExecutions: 200,
   });
+  const modules = await Worker.create({
+    ...common,
+    taskQueue: 'assay-process',
+    activities: { runTool, gradeInProcess },
+    maxConcurrentActivityTaskExecutions: MAX_PROCESSES,
+  });
   const engines = new EngineWorkers({ ...parts, activities: { callModel }, common });
-  return assemble({ workers: [main, opener, host], engines, hostId, ...built });
+  return assemble({ workers: [main, opener, host, modules], engines, hostId, ...built });
 }
 
 type Assembly = {
@@ -76,7 +85,7 @@ type Assembly = {
   readonly hostId: string;
 } & ReturnType<typeof buildDependencies>;
 
-function assemble({ workers, engines, hostId, environments }: Assembly) {
+function assemble({ workers, engines, hostId, environments, dependencies }: Assembly) {
   let ended: Promise<unknown> = Promise.resolve();
   return {
     hostId,
@@ -93,6 +102,7 @@ function assemble({ workers, engines, hostId, environments }: Assembly) {
     async stop(): Promise<void> {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled([engines.stop(), ended]);
+      await dependencies.modules.stop();
     },
   };
 }

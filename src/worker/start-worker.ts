@@ -45,8 +45,8 @@ export async function startWorker(settings: WorkerSettings): Promise<void> {
   await checkDatabase(db, settings.databaseUrl);
   await migrate(db);
   const connection = await connectTemporal(settings);
-  const { namespace, dataDir } = settings;
-  const worker = await composeWorker({ connection, namespace, db, dataDir, logger });
+  const { namespace, dataDir, projectDir } = settings;
+  const worker = await composeWorker({ connection, namespace, db, dataDir, projectDir, logger });
   const running = { settings, worker, db, connection, logger, ending: new AbortController() };
   try {
     await runUntilEnd(running);

@@ -5,6 +5,8 @@ export type WorkerSettings = {
   readonly namespace: string;
   /** Folder for local data: sessions of environments, the bundle, the host's id. */
   readonly dataDir: string;
+  /** Folder that the packages of run files resolve from; null = the one that each run recorded. */
+  readonly projectDir: string | null;
   /** The worker belongs to the local stack: it watches whether anybody uses it, and revives its services. */
   readonly stack: boolean;
 };

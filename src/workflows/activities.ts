@@ -101,6 +101,17 @@ export const grading = (hostId: string) =>
     summary: 'grade in the session',
   });
 
+/** Code of the run file, in processes of a worker; those of one worker are as many as its slots. */
+export const inProcess = (summary: string) =>
+  workflow.proxyActivities<Activities>({
+    ...WAIT,
+    taskQueue: 'assay-process',
+    startToCloseTimeout: '2h',
+    heartbeatTimeout: '30s',
+    retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
+    summary: summarize(summary),
+  });
+
 /** Closing: own short policy, so that a host that is gone cannot hold an attempt for ever. */
 export const cleanup = (hostId: string) =>
   workflow.proxyActivities<Activities>({

@@ -6,7 +6,7 @@ import { toOutputLimit } from '../domain/output-limit.ts';
 import type { AgentProgress, CallModelResult, SessionRef } from '../domain/step.ts';
 import type { AttemptLimits } from '../domain/suite.ts';
 import { addKnown } from '../domain/usage.ts';
-import { callModel, cleanup, closing, grading, nameTry, onHost, opening } from './activities.ts';
+import { callModel, cleanup, closing, grading, inProcess, nameTry, onHost, opening } from './activities.ts';
 import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
 const START: AgentProgress = {
@@ -30,9 +30,9 @@ type LoopEnd =
 export async function runAgent(place: TryPlace, resumed: AgentState | null): Promise<TryEnd> {
   const sessionId = `${formatAttemptKey(place.cell)}/t${place.tryNumber}`;
   let { session, limits } = resumed ?? { session: null, limits: place.input.request.limits };
-  let mustClose = true;
+  let mustClose = place.input.request.environmentKind !== 'none';
   try {
-    if (session === null) {
+    if (resumed === null) {
       const opened = await opening.openSession({ cell: place.cell, tryNumber: place.tryNumber, sessionId });
       if (opened.kind === 'failed') {
         return { kind: 'over', end: opened.end, answerDigest: null, sessionScoresDigest: null };
@@ -45,8 +45,8 @@ export async function runAgent(place: TryPlace, resumed: AgentState | null): Pro
       mustClose = false;
       return { kind: 'continue', state: { session, limits, progress: end.progress } };
     }
-    const sessionScoresDigest = await evaluate(place, session, end);
-    mustClose = sessionScoresDigest === null;
+    const sessionScoresDigest = session === null ? null : await evaluate(place, session, end);
+    mustClose &&= sessionScoresDigest === null;
     return { ...end, sessionScoresDigest };
   } finally {
     if (mustClose) await workflow.CancellationScope.nonCancellable(() => close(place, sessionId, session));
@@ -95,7 +95,7 @@ async function runLoop(place: TryPlace, start: AgentState): Promise<LoopEnd> {
 
 type ToolTurn = {
   readonly place: TryPlace;
-  readonly session: SessionRef;
+  readonly session: SessionRef | null;
   readonly limits: AttemptLimits;
   readonly progress: AgentProgress;
   readonly answer: Extract<CallModelResult, { kind: 'answered' }>;
@@ -109,10 +109,9 @@ async function runTools(
   let { progress } = turn;
   for (const [index, call] of answer.toolCalls.entries()) {
     const sequence = progress.sequence + 1;
-    const result = await onHost(
-      session.hostId,
-      `step ${progress.step} · ${call.name}: ${call.preview}`,
-    ).runTool({
+    const summary = `step ${progress.step} · ${call.name}: ${call.preview}`;
+    const where = session === null ? inProcess(summary) : onHost(session.hostId, summary);
+    const result = await where.runTool({
       cell: place.cell,
       tryNumber: place.tryNumber,
       step: progress.step,

@@ -4,7 +4,7 @@ import { planTry } from '../domain/retry-scope.ts';
 import { drawFrom } from '../domain/stable-hash.ts';
 import type { AttemptResult } from '../domain/step.ts';
 import type { AttemptInput } from '../domain/workflow-brief.ts';
-import { planning } from './activities.ts';
+import { inProcess, nameTry, planning } from './activities.ts';
 import { runAgent } from './agent-loop.ts';
 import { runDirect } from './direct.ts';
 import { recordAttempt } from './recorder.ts';
@@ -78,8 +78,27 @@ async function record(
   tried: Extract<TryEnd, { kind: 'over' }>,
 ): Promise<AttemptResult> {
   const { kind: _, ...what } = tried;
-  const { outcome, pass, frozen } = await recordAttempt({ cell: toCell(input), tryNumber, ...what });
+  const given = await gradeInProcess(input, tryNumber, tried);
+  const { outcome, pass, frozen } = await recordAttempt({
+    cell: toCell(input),
+    tryNumber,
+    ...what,
+    ...given,
+  });
   return { outcome, pass, stopped: frozen === null ? null : 'run' };
+}
+
+/** The scores of the run file's own scorers, where the request has any and the agent ended. */
+async function gradeInProcess(
+  { request, ...input }: AttemptInput,
+  tryNumber: number,
+  { end, answerDigest }: Extract<TryEnd, { kind: 'over' }>,
+): Promise<{ readonly processScoresDigest?: string }> {
+  if (request.processScorers !== true || end.kind === 'failed') return {};
+  const cell = toCell({ ...input, request });
+  const grading = inProcess(`grade · ${nameTry({ cell, tryNumber })}`);
+  const { scoresDigest } = await grading.gradeInProcess({ cell, tryNumber, answerDigest });
+  return { processScoresDigest: scoresDigest };
 }
 
 /** The cap of one model stops its cells alone; the run goes on, so they are recorded here. */

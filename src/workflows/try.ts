@@ -26,7 +26,8 @@ export type TryEnd =
 
 /** An agent between two steps, its session open. */
 export type AgentState = {
-  readonly session: SessionRef;
+  /** Null where the request has no environment. */
+  readonly session: SessionRef | null;
   /** The request's, with the case's own in their place. */
   readonly limits: AttemptLimits;
   readonly progress: AgentProgress;

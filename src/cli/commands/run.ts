@@ -6,7 +6,7 @@ import type { RunOptions } from '../run-options.ts';
 export const addRun: AddCommand = (program, run) => {
   const command = addJsonOption(program.command('run'))
     .description('run an evaluation and show its leaderboard')
-    .argument('<file>', 'run file (YAML or JSON)');
+    .argument('<file>', 'run file (YAML, JSON, or TypeScript)');
   addSelection(command);
   addChanges(command);
   command

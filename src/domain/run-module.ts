@@ -1,0 +1,37 @@
+import type { JsonObject } from './json.ts';
+import type { ToolSchema } from './transcript.ts';
+
+/** The code of a TypeScript run file as a plan records it: workers run exactly these bytes. */
+export type RunModule = {
+  /** SHA-256 of the bundle, a blob; equal for equal sources, wherever they lie. */
+  readonly digest: string;
+  /** The export that is the run. */
+  readonly exportName: string;
+  /** The run file, relative to its project's folder, with `/`. */
+  readonly path: string;
+  /** Folder of the nearest package.json on the machine that started the run; packages resolve from there. */
+  readonly projectDir: string;
+  readonly tools: readonly ModuleTool[];
+  readonly scorers: readonly ModuleScorer[];
+};
+
+/** A tool of `defineTool`: what models are told, and how it may be repeated (SPEC 8). */
+export type ModuleTool = {
+  readonly schema: ToolSchema;
+  readonly policy: {
+    readonly idempotent: boolean;
+    readonly timeoutMs: number;
+    readonly onUnknown: 'refuse' | 'ask' | 'rerun' | 'skip';
+  };
+  /** Executions of one call that failed for a passing reason; 1 unless the tool is idempotent. */
+  readonly maxAttempts: number;
+};
+
+/** A scorer of `defineScorer`. */
+export type ModuleScorer = {
+  readonly name: string;
+  readonly needsTarget: boolean;
+  readonly timeoutMs: number;
+  /** JSON Schema of its options; null = it has none. */
+  readonly options: JsonObject | null;
+};

@@ -1,0 +1,16 @@
+/** What a program or a run file imports from "assay". */
+export { z } from 'zod';
+export { defineConfig, defineRun } from './modules/define-run.ts';
+export type {
+  CaseInput,
+  ConfigFile,
+  DefinedConfig,
+  DefinedRun,
+  RequestInput,
+  RunFile,
+  SuiteInput,
+} from './modules/define-run.ts';
+export { defineScorer } from './modules/define-scorer.ts';
+export type { AttemptToScore, DefinedScorer, GivenScore, ScorerDefinition } from './modules/define-scorer.ts';
+export { defineTool } from './modules/define-tool.ts';
+export type { DefinedTool, Duration, ToolCallContext, ToolDefinition } from './modules/define-tool.ts';

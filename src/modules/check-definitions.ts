@@ -1,0 +1,121 @@
+import * as z from 'zod';
+import type { Catalog } from '../config/catalog.ts';
+import { checkShape } from '../config/check-shape.ts';
+import { toProblem, type Problem } from '../config/problem.ts';
+import { EXPECTED, jsonObject, name, object, positiveDuration } from '../config/shapes.ts';
+import { within, type Source } from '../config/source.ts';
+import type { ModuleScorer, ModuleTool } from '../domain/run-module.ts';
+import type { GivenDefinition, ModuleDescription } from './child-messages.ts';
+import { FUNCTION } from './describe-definition.ts';
+import { toOptionsSchema } from './options-schema.ts';
+
+const expecting = (what: string) => ({ error: `${EXPECTED}${what}` });
+
+const code = z.literal(FUNCTION, expecting('a function'));
+const schema = z.looseObject(
+  { type: z.literal('object', expecting('"object": a schema of named arguments')) },
+  expecting('a zod object, or the JSON Schema of an object'),
+);
+
+const toolSchema = object({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, expecting('a name of 1 to 64 letters, digits, "_" and "-"')),
+  description: name,
+  parameters: schema,
+  idempotent: z.boolean().default(false),
+  timeout: positiveDuration.prefault('60s'),
+  maxAttempts: z.int().min(1).max(10).optional(),
+  onUnknown: z.enum(['refuse', 'ask', 'rerun', 'skip']).optional(),
+  execute: code,
+});
+
+const scorerSchema = object({
+  name,
+  options: schema.optional(),
+  needsTarget: z.boolean().default(false),
+  timeout: positiveDuration.prefault('60s'),
+  score: code,
+});
+
+export type CheckedDefinitions = {
+  readonly tools: readonly ModuleTool[];
+  readonly scorers: readonly ModuleScorer[];
+};
+
+type Checking = { readonly source: Source; readonly problems: Problem[]; readonly catalog: Catalog };
+
+/** The tools and scorers of a module, checked like the parts of a run file, defaults filled in. */
+export function checkDefinitions(description: ModuleDescription, checking: Checking): CheckedDefinitions {
+  const { catalog } = checking;
+  const tools = checkNames(description.tools, { ...checking, word: 'tool', taken: catalog.tools });
+  const kinds = new Set(catalog.scorers.keys());
+  const scorers = checkNames(description.scorers, { ...checking, word: 'scorer', taken: kinds });
+  return {
+    tools: tools.flatMap((one) => checkTool(one, checking)),
+    scorers: scorers.flatMap((one) => checkScorer(one, checking)),
+  };
+}
+
+type Naming = Checking & { readonly word: string; readonly taken: ReadonlySet<string> };
+
+/** Names are unique, and none is that of something built in. */
+function checkNames(list: readonly GivenDefinition[], naming: Naming): readonly GivenDefinition[] {
+  const seen = new Set<unknown>();
+  return list.filter((one) => {
+    const given = toName(one);
+    if (typeof given !== 'string') return true;
+    const why = naming.taken.has(given)
+      ? `"${given}" is the name of a built-in ${naming.word}: give it another`
+      : seen.has(given)
+        ? `two ${naming.word}s are called "${given}": give one of them another name`
+        : null;
+    seen.add(given);
+    if (why !== null) {
+      naming.problems.push(toProblem(within(naming.source, one.path), { path: ['name'], message: why }));
+    }
+    return why === null;
+  });
+}
+
+const toName = ({ given }: GivenDefinition): unknown =>
+  typeof given === 'object' && given !== null && 'name' in given ? given['name'] : undefined;
+
+function checkTool({ path, given }: GivenDefinition, { source, problems }: Checking): readonly ModuleTool[] {
+  const at = within(source, path);
+  const tool = checkShape(toolSchema, given, { source: at, problems });
+  if (tool === null) return [];
+  const { idempotent, maxAttempts = idempotent ? 3 : 1, onUnknown = idempotent ? 'rerun' : 'refuse' } = tool;
+  if (!idempotent && maxAttempts > 1) {
+    const message = `a call of a tool that is not idempotent is made once: remove "maxAttempts", or say idempotent: true`;
+    problems.push(toProblem(at, { path: ['maxAttempts'], message }));
+  }
+  const parameters = tool.parameters as ModuleTool['schema']['parameters'];
+  return [
+    {
+      schema: { name: tool.name, description: tool.description, parameters },
+      policy: { idempotent, timeoutMs: tool.timeout, onUnknown },
+      maxAttempts,
+    },
+  ];
+}
+
+function checkScorer(
+  { path, given }: GivenDefinition,
+  { source, problems }: Checking,
+): readonly ModuleScorer[] {
+  const at = within(source, path);
+  const scorer = checkShape(scorerSchema, given, { source: at, problems });
+  if (scorer === null) return [];
+  const options = scorer.options === undefined ? null : jsonObject.parse(scorer.options);
+  const { name: kind, needsTarget, timeout } = scorer;
+  const checked = { name: kind, needsTarget, timeoutMs: timeout, options };
+  try {
+    toOptionsSchema(checked);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    problems.push(toProblem(at, { path: ['options'], message: `not a JSON Schema: ${why}` }));
+    return [];
+  }
+  return [checked];
+}

@@ -1,0 +1,104 @@
+import type { ZodType } from 'zod';
+import type { Json, JsonObject } from '../domain/json.ts';
+import type { ScorerVerdict } from '../domain/score.ts';
+import { checkVerdict } from '../scorers/guard.ts';
+import { listSchemaErrors, toValidator } from '../scorers/json-schema.ts';
+import { unscored } from '../scorers/verdict.ts';
+import type { CallMessage, ScoreMessage, ToolAnswer, ToolMessage } from './child-messages.ts';
+import type { ScorerDefinition } from './define-scorer.ts';
+import type { ToolDefinition } from './define-tool.ts';
+import { formatError, toErrorFacts } from './error-facts.ts';
+import type { ObjectSchema } from './schema-types.ts';
+
+type Setting = {
+  /** `tool NAME`, `scorer NAME`. */
+  readonly definitions: ReadonlyMap<string, object>;
+  readonly signal: AbortSignal;
+  readonly url: string | null;
+};
+
+/** Longer outputs are cut here; what the model reads is cut further. */
+const OUTPUT_LIMIT = 4 * 1024 * 1024;
+
+/** One call of a tool or scorer. Throws what a tool throws; what a scorer throws is a verdict. */
+export const runCall = (call: CallMessage, setting: Setting): Promise<ToolAnswer | ScorerVerdict> =>
+  call.kind === 'tool' ? runTool(call, setting) : runScorer(call, setting);
+
+async function runTool(call: ToolMessage, setting: Setting): Promise<ToolAnswer> {
+  const tool = find<ToolDefinition<ObjectSchema>>('tool', call.name, setting);
+  const { args, kind: _kind, name, ...context } = call;
+  const parsed = await parse(tool.parameters, args);
+  if (parsed.kind === 'wrong') return { status: 'error', text: `${name} was not run. ${parsed.why}` };
+  const output = await tool.execute(parsed.value as never, { ...context, signal: setting.signal });
+  return { status: 'success', text: toOutput(output) };
+}
+
+function toOutput(output: Json | undefined | void): string {
+  const whole = typeof output === 'string' ? output : (JSON.stringify(output) ?? '');
+  if (whole.length <= OUTPUT_LIMIT) return whole.toWellFormed();
+  return `${whole.slice(0, OUTPUT_LIMIT).toWellFormed()}\n[... ${whole.length - OUTPUT_LIMIT} of ${whole.length} characters cut ...]`;
+}
+
+async function runScorer(call: ScoreMessage, setting: Setting): Promise<ScorerVerdict> {
+  const scorer = find<ScorerDefinition<ObjectSchema>>('scorer', call.name, setting);
+  const options = await parse(scorer.options, call.options);
+  if (options.kind === 'wrong') return unscored('bad_options', options.why);
+  const attempt = {
+    answer: call.answer,
+    target: call.targets[0] ?? null,
+    targets: call.targets,
+    case: call.testCase,
+    transcript: call.transcript,
+    threshold: call.threshold,
+    modelId: call.modelId,
+    context: call.context,
+    signal: setting.signal,
+  };
+  try {
+    const given: unknown = await scorer.score(attempt, options.value as never);
+    return checkVerdict(toVerdict(given, call.threshold), {
+      name: call.shownName,
+      threshold: call.threshold,
+    });
+  } catch (error) {
+    return unscored('scorer_failed', `it threw ${formatError(toErrorFacts(error, setting.url))}`);
+  }
+}
+
+/** What a scorer gave, in the form of the contract; whether it keeps the contract is checked after. */
+function toVerdict(given: unknown, threshold: number): unknown {
+  const record = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : null;
+  const value = toNumber(record === null ? given : record['value']);
+  const explanation = record?.['explanation'] ?? '';
+  if (value === null) {
+    const text = typeof explanation === 'string' && explanation !== '' ? explanation : 'it gave no judgement';
+    return unscored('abstained', text);
+  }
+  const pass = typeof value === 'number' ? value >= threshold : false;
+  return { kind: 'scored', value, pass, explanation, metrics: record?.['metrics'] ?? {} };
+}
+
+const toNumber = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value);
+
+function find<Definition>(kind: string, name: string, { definitions }: Setting): Definition {
+  const found = definitions.get(`${kind} ${name}`);
+  if (found === undefined) throw new Error(`the module has no ${kind} "${name}"`);
+  return found as Definition;
+}
+
+type Parsed =
+  | { readonly kind: 'right'; readonly value: unknown }
+  | { readonly kind: 'wrong'; readonly why: string };
+
+/** Arguments as their schema reads them: zod's own output, or the value itself once it fits a JSON Schema. */
+async function parse(schema: object | undefined, value: JsonObject): Promise<Parsed> {
+  if (schema === undefined) return { kind: 'right', value };
+  if (!('_zod' in schema)) {
+    const errors = listSchemaErrors(toValidator(schema), value);
+    return errors.length === 0 ? { kind: 'right', value } : { kind: 'wrong', why: errors.join('; ') };
+  }
+  const result = await (schema as unknown as ZodType).safeParseAsync(value);
+  if (result.success) return { kind: 'right', value: result.data };
+  const why = result.error.issues.map((issue) => `${issue.path.join('.') || 'arguments'}: ${issue.message}`);
+  return { kind: 'wrong', why: why.join('; ') };
+}
