@@ -60,6 +60,8 @@ const provider = z.strictObject({
   baseUrl: z.string().nullable(),
   apiKeyEnv: z.string().nullable(),
   concurrency: z.union([z.number(), z.literal('auto')]),
+  requestsPerMinute: z.number().nullable(),
+  tokensPerMinute: z.number().nullable(),
   retry: z.strictObject({ max: z.number(), baseMs: z.number() }),
   stream: z.boolean(),
   timeouts: z.strictObject({ connectMs: z.number(), firstByteMs: z.number(), idleMs: z.number() }),

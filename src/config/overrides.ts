@@ -47,6 +47,8 @@ function replaceModels(spec: RunSpec, endpoint: Exclude<RunOverrides['endpoint']
     baseUrl: endpoint.baseUrl,
     apiKeyEnv: endpoint.apiKeyEnv,
     concurrency: 'auto',
+    requestsPerMinute: null,
+    tokensPerMinute: null,
     retry: { max: retry.max, baseMs: retry.base },
     stream: false,
     timeouts: { connectMs: timeouts.connect, firstByteMs: timeouts.firstByte, idleMs: timeouts.idle },

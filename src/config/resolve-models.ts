@@ -36,10 +36,6 @@ export function resolveProviders(
     }
     const spec = resolveProvider(entry, report);
     if (spec !== null) specs.push(spec);
-    for (const limit of ['requestsPerMinute', 'tokensPerMinute'] as const) {
-      if (entry.limits[limit] === undefined || entry.limits[limit] === null) continue;
-      place.gathered.warnings.push(`providers[${index}].limits.${limit} is not enforced in this version`);
-    }
   }
   return specs;
 }
@@ -79,6 +75,8 @@ function resolveProvider(entry: ProviderEntry, report: Report): ProviderSpec | n
     baseUrl: baseUrl ?? null,
     apiKeyEnv: entry.apiKeyEnv ?? null,
     concurrency: entry.limits.concurrency,
+    requestsPerMinute: entry.limits.requestsPerMinute ?? null,
+    tokensPerMinute: entry.limits.tokensPerMinute ?? null,
     retry: { max: entry.retry.max, baseMs: entry.retry.base },
     stream: entry.stream,
     timeouts: {

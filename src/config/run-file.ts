@@ -18,7 +18,9 @@ import {
 /** Kinds that the run file knows; which of them this version can run is said in `resolve-*.ts`. */
 const PROVIDER_KINDS = ['openai-compatible', 'mock', 'openai', 'anthropic', 'google'] as const;
 
-const concurrency = z.union([z.literal('auto'), count]).describe('Calls in flight per worker; auto = 20.');
+const concurrency = z
+  .union([z.literal('auto'), count])
+  .describe('Calls in flight per worker; auto = as many as the provider bears, 20 at first, at most 100.');
 
 const price = object({
   input: amount,
@@ -50,8 +52,11 @@ export const providerSchema = object({
   apiKeyEnv: variableName.optional().describe('Name of the environment variable that holds the key.'),
   limits: object({
     concurrency: concurrency.default('auto'),
-    requestsPerMinute: count.nullable().optional(),
-    tokensPerMinute: count.nullable().optional(),
+    requestsPerMinute: count.nullable().optional().describe('Of all workers and runs together.'),
+    tokensPerMinute: count
+      .nullable()
+      .optional()
+      .describe('Input and output, of all workers and runs together.'),
   }).prefault({}),
   retry: object({
     max: z.int().min(0).max(100).default(4),

@@ -1,27 +1,36 @@
 import type { Amount, Refusal, Scope } from './admission-scope.ts';
 import { correct, findRefusal, reserve, settle } from './admission-scope.ts';
 import type { TerminalState } from './outcome.ts';
+import { correctTokens, lookStart, takeStart, type RateLine, type Rates } from './rate-line.ts';
 
 /**
  * The rules of `beginCall` in `store/` and of what settles a call, without a database: property tests compare
  * the two (SPEC 7, "Write-ahead and admission in one statement"; SPEC 11, "Budgets").
  */
 export type AdmissionState = {
+  readonly runId: string;
   /** How the run is frozen, or null. */
   readonly stop: TerminalState | null;
   readonly onExceed: 'stop' | 'warn';
   /** `run`, and `model/` with the model's id: only where a cap is set. */
   readonly scopes: { readonly [name: string]: Scope };
   readonly pausedUntilMs: { readonly [engineId: string]: number };
+  /** Only engines with a limit on requests or tokens a minute. */
+  readonly rates: { readonly [engineId: string]: EngineRate };
   /** Requests of each call, in order; the name is the call's key. */
   readonly calls: { readonly [name: string]: readonly CallRow[] };
 };
+
+export type EngineRate = { readonly limits: Rates; readonly line: RateLine };
 
 /** One request that was sent or may have been. */
 export type CallRow = {
   readonly state: 'started' | 'completed' | 'failed' | 'lost' | 'late';
   readonly modelId: string;
+  readonly engineId: string;
   readonly worst: Amount;
+  /** Tokens taken from the engine's tokens a minute; null = no such limit. */
+  readonly rateTokens: number | null;
   readonly charged: Amount | null;
   readonly failures: number;
   /** A failed row without it is final. */
@@ -68,7 +77,7 @@ export type AdmissionAnswer =
   | { readonly kind: 'failed'; readonly failures: number }
   | { readonly kind: 'stopped'; readonly reason: TerminalState }
   | ({ readonly kind: 'over_budget'; readonly scope: 'run' | 'model' } & Omit<Refusal, 'kind'>)
-  | { readonly kind: 'wait'; readonly reason: 'reservation' | 'engine_paused' | 'retry' }
+  | { readonly kind: 'wait'; readonly reason: 'reservation' | 'engine_paused' | 'retry' | 'rate' }
   | { readonly kind: 'settled' | 'repeated' | 'late' | 'unknown_request' }
   | { readonly kind: 'done' };
 
@@ -129,18 +138,52 @@ function takeReserve(state: AdmissionState, event: Of<'begin'>, failures: number
         : { ...state, scopes: { ...state.scopes, [name]: { ...held, stopped: true } } };
     return { state: stopped, answer: { kind: 'over_budget', scope, cap, needed, unit } };
   }
+  return takeRate(
+    changeScopes(state, event.modelId, (held) => reserve(held, event.worst)),
+    event,
+    failures,
+  );
+}
+
+/** Starts in the line of the engine's rates, or gives back what is reserved and waits. */
+function takeRate(reserved: AdmissionState, event: Of<'begin'>, failures: number): Admission {
+  const { engineId, call, worst, nowMs } = event;
+  const rate = reserved.rates[engineId];
+  if (rate === undefined) return grant(reserved, event, { failures, rateTokens: null });
+  const asking = { call, runId: reserved.runId, worstTokens: worst.tokens, nowMs };
+  const place = lookStart(rate.line, rate.limits, asking);
+  if (place.kind === 'wait') {
+    const given = changeScopes(reserved, event.modelId, (held) => settle(held, worst, NOTHING));
+    return {
+      state: replaceLine(given, engineId, place.line),
+      answer: { kind: 'wait', reason: 'rate' },
+    };
+  }
+  const { tokens } = place;
+  const line = takeStart(rate.line, rate.limits, { ...asking, tokens });
+  const rateTokens = rate.limits.tokensPerMinute === null ? null : tokens;
+  return grant(replaceLine(reserved, engineId, line), event, { failures, rateTokens });
+}
+
+function grant(
+  state: AdmissionState,
+  event: Of<'begin'>,
+  { failures, rateTokens }: Pick<CallRow, 'failures' | 'rateTokens'>,
+): Admission {
   const rows = state.calls[event.call] ?? [];
+  const { modelId, engineId, worst } = event;
   const row: CallRow = {
     state: 'started',
-    modelId: event.modelId,
-    worst: event.worst,
+    modelId,
+    engineId,
+    worst,
+    rateTokens,
     charged: null,
     failures,
     retryAtMs: null,
   };
-  const reserved = changeScopes(state, event.modelId, (held) => reserve(held, event.worst));
   return {
-    state: { ...reserved, calls: { ...state.calls, [event.call]: [...rows, row] } },
+    state: { ...state, calls: { ...state.calls, [event.call]: [...rows, row] } },
     answer: { kind: 'granted', requestNumber: rows.length + 1, failuresSoFar: failures },
   };
 }
@@ -159,7 +202,7 @@ function settleRequest(state: AdmissionState, event: Of<'complete'> | Of<'fail'>
       retryAtMs: event.kind === 'fail' ? event.retryAtMs : null,
     };
     const settled = changeScopes(state, row.modelId, (held) => settle(held, row.worst, charged));
-    return { state: replaceRow(settled, event, ended), answer: { kind: 'settled' } };
+    return { state: correctRate(replaceRow(settled, event, ended), row, event), answer: { kind: 'settled' } };
   }
   if (row.state === end) return { state, answer: { kind: 'repeated' } };
   if (row.state !== 'lost' || event.spend.kind === 'unknown') return { state, answer: { kind: 'late' } };
@@ -172,9 +215,30 @@ function settleRequest(state: AdmissionState, event: Of<'complete'> | Of<'fail'>
   };
 }
 
+/** The tokens that a request really used take the place of those that were taken for it; unknown ones do not. */
+function correctRate(
+  state: AdmissionState,
+  row: CallRow,
+  event: Of<'complete'> | Of<'fail'>,
+): AdmissionState {
+  const rate = state.rates[row.engineId];
+  const { spend } = event;
+  const used = spend.kind === 'none' ? 0 : spend.kind === 'known' ? spend.tokens : null;
+  if (rate === undefined || row.rateTokens === null || used === null) return state;
+  const real = { taken: row.rateTokens, used, worst: row.worst.tokens, answered: event.kind === 'complete' };
+  return replaceLine(state, row.engineId, correctTokens(rate.line, rate.limits, real));
+}
+
+function replaceLine(state: AdmissionState, engineId: string, line: RateLine): AdmissionState {
+  const rate = state.rates[engineId];
+  return rate === undefined ? state : { ...state, rates: { ...state.rates, [engineId]: { ...rate, line } } };
+}
+
+const NOTHING: Amount = { usd: 0, tokens: 0 };
+
 /** What is known, else the worst case. */
 function toCharge(spend: Spend, worst: Amount): Amount {
-  if (spend.kind === 'none') return { usd: 0, tokens: 0 };
+  if (spend.kind === 'none') return NOTHING;
   if (spend.kind === 'unknown') return worst;
   return { usd: spend.usd ?? worst.usd, tokens: spend.tokens ?? worst.tokens };
 }

@@ -12,8 +12,11 @@ export type ProviderSpec = {
   readonly baseUrl: string | null;
   /** Name of the environment variable that holds the key; never the key. */
   readonly apiKeyEnv: string | null;
-  /** Slots per worker: calls in flight. `auto` = 20. */
+  /** Slots per worker: calls in flight. `auto` = as many as the provider bears, 20 at first. */
   readonly concurrency: number | 'auto';
+  /** Over all workers and runs; null = no limit. */
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
   readonly retry: { readonly max: number; readonly baseMs: number };
   readonly stream: boolean;
   readonly timeouts: CallTimeouts;

@@ -48,8 +48,11 @@ export type CallAdmission =
   | {
       readonly kind: 'wait';
       readonly waitMs: number;
-      readonly reason: 'reservation' | 'engine_paused' | 'retry';
+      readonly reason: WaitReason;
     };
+
+/** `rate`: the engine's requests or tokens a minute; the start is booked. */
+export type WaitReason = 'reservation' | 'engine_paused' | 'retry' | 'rate';
 
 export type RecordedCall = {
   readonly requestNumber: number;
@@ -63,7 +66,7 @@ export type RecordedCall = {
 
 /**
  * Decides about one model call and, when it is granted, writes its row before it is sent: one round trip. The
- * only owner of stop, pause, budget and retry count. A row found `started` is one whose worker was lost: it is
+ * only owner of stop, pause, budget, rate and retry count. A row found `started` is one whose worker was lost: it is
  * charged at its worst case and the next request number is opened. With no cap set no reservation is touched.
  */
 export async function beginCall(db: Db, request: CallRequest): Promise<CallAdmission> {
@@ -233,7 +236,7 @@ function toAdmission(row: AdmissionRow): CallAdmission {
       return {
         kind: 'wait',
         waitMs: Math.ceil(row.wait_ms),
-        reason: row.reason as 'reservation' | 'engine_paused' | 'retry',
+        reason: row.reason as WaitReason,
       };
     case 'again':
       throw new Error('A call that met another delivery of itself is asked again, not answered.');

@@ -25,7 +25,7 @@ export type ProgressRow = {
   readonly costUsd: number | null;
   /** Requests that are out now. */
   readonly inFlight: number;
-  /** Calls that wait for a booked retry. */
+  /** Calls that wait for a booked start: a retry, or the rates of the engine. */
   readonly waiting: number;
 };
 

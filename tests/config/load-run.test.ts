@@ -30,6 +30,8 @@ test('a small file becomes one request with every default filled in', async () =
         baseUrl: null,
         apiKeyEnv: null,
         concurrency: 'auto',
+        requestsPerMinute: null,
+        tokensPerMinute: null,
         retry: { max: 4, baseMs: 1000 },
         stream: false,
         timeouts: { connectMs: 10_000, firstByteMs: 600_000, idleMs: 120_000 },
@@ -122,7 +124,7 @@ test('settings that have no effect yet are warnings', async () => {
   const { warnings } = await load(`
 models: [p:x]
 providers:
-  - { id: p, kind: openai-compatible, baseUrl: http://h, apiKeyEnv: "\${KEY}", limits: { requestsPerMinute: 5 } }
+  - { id: p, kind: openai-compatible, baseUrl: http://h, apiKeyEnv: "\${KEY}" }
 suite: s.yaml
 judge: { model: p:x }
 ranking: { weights: { accuracy: 1 } }
@@ -130,7 +132,6 @@ ranking: { weights: { accuracy: 1 } }
   expect(warnings.map((warning) => /^"?([\w.[\]]+)/.exec(warning)?.[1])).toEqual([
     'ranking.weights',
     'judge',
-    'providers[0].limits.requestsPerMinute',
     'suite',
   ]);
 });

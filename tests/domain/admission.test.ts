@@ -13,7 +13,9 @@ const worst = { usd: money(4), tokens: 40 };
 const start = (caps: { run: number | null; model: number | null }): AdmissionState => ({
   stop: null,
   onExceed: 'stop',
+  runId: 'run',
   pausedUntilMs: {},
+  rates: {},
   calls: {},
   scopes: {
     ...(caps.run === null ? {} : { run: createScope({ capUsd: money(caps.run), capTokens: null }) }),

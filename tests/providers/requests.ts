@@ -36,6 +36,8 @@ export const toSpec = (part: Partial<ProviderSpec> = {}): ProviderSpec => ({
   baseUrl: null,
   apiKeyEnv: null,
   concurrency: 'auto',
+  requestsPerMinute: null,
+  tokensPerMinute: null,
   retry: { max: 4, baseMs: 1000 },
   stream: false,
   timeouts: { connectMs: 2000, firstByteMs: 2000, idleMs: 2000 },

@@ -3,13 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionState, Spend } from '../../src/domain/admission.ts';
 import { admit } from '../../src/domain/admission.ts';
 import { createScope } from '../../src/domain/admission-scope.ts';
+import { EMPTY_LINE } from '../../src/domain/rate-line.ts';
 import type { CallKey } from '../../src/domain/ids.ts';
 import { UNKNOWN_USAGE } from '../../src/domain/usage.ts';
 import { recordAttempt } from '../../src/store/attempts.ts';
 import { pauseEngine, saveEngines } from '../../src/store/engines.ts';
 import { beginCall, completeCall, failCall } from '../../src/store/model-calls.ts';
 import { freezeRun } from '../../src/store/runs.ts';
-import { attemptKey, callKey, openTestStore, prepareRun } from './support.ts';
+import { addOther, expectSameLine, letPass, loadLine } from './rate-line-rows.ts';
+import { attemptKey, callKey, mockEngine, openTestStore, prepareRun } from './support.ts';
 
 let store: Awaited<ReturnType<typeof openTestStore>>;
 beforeAll(async () => {
@@ -39,7 +41,16 @@ const completion: fc.Arbitrary<Spend> = fc
     tokens: fc.option(fc.nat({ max: 40 })),
   })
   .map((known) => ({ kind: 'known' as const, ...known }));
-const event: fc.Arbitrary<AdmissionEvent> = fc.oneof(
+/** Time that passes, and another run that books places of the same engine. */
+type RateEvent =
+  | { readonly kind: 'pass'; readonly ms: number }
+  | { readonly kind: 'other'; readonly aheadMs: number };
+const event: fc.Arbitrary<AdmissionEvent | RateEvent> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(900, 4_000, 16_000) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'other' as const, aheadMs: 40_000 }) },
   {
     weight: 10,
     arbitrary: fc.record({ call, worst: amount }).map((one) => ({
@@ -48,7 +59,7 @@ const event: fc.Arbitrary<AdmissionEvent> = fc.oneof(
       modelId: modelOf(one.call),
       engineId: '',
       maxRetries: 1,
-      nowMs: 1,
+      nowMs: 0,
     })),
   },
   {
@@ -74,16 +85,27 @@ const setting = fc.record({
   maxModelUsd: fc.option(fc.integer({ min: 0, max: 16 }).map(money)),
   maxRunTokens: fc.option(fc.nat({ max: 200 })),
   onExceed: fc.constantFrom('stop' as const, 'stop' as const, 'warn' as const),
+  rates: fc.constantFrom(
+    null,
+    { requestsPerMinute: 4, tokensPerMinute: null },
+    { requestsPerMinute: null, tokensPerMinute: 100 },
+    { requestsPerMinute: 20, tokensPerMinute: 300 },
+  ),
 });
 type Setting = typeof setting extends fc.Arbitrary<infer Value> ? Value : never;
 
-function startModel({ maxRunUsd, maxRunTokens, maxModelUsd, onExceed }: Setting): AdmissionState {
+function startModel(
+  runId: string,
+  { maxRunUsd, maxRunTokens, maxModelUsd, onExceed, rates }: Setting,
+): AdmissionState {
   const hasRun = maxRunUsd !== null || maxRunTokens !== null;
   const model = createScope({ capUsd: maxModelUsd, capTokens: null });
   return {
     stop: null,
     onExceed,
+    runId,
     pausedUntilMs: {},
+    rates: rates === null ? {} : { [runId]: { limits: rates, line: EMPTY_LINE } },
     calls: {},
     scopes: {
       ...(hasRun ? { run: createScope({ capUsd: maxRunUsd, capTokens: maxRunTokens }) } : {}),
@@ -182,27 +204,72 @@ async function loadScopes(runId: string): Promise<AdmissionState['scopes']> {
   return Object.fromEntries(rows.map(({ scope, ...rest }) => [scope, rest]));
 }
 
-test('Postgres answers every sequence of deliveries, ends, kills, pauses and stops as the pure model does', async () => {
+/** The model's event in the time of the model: that of the machine and what has been let pass. */
+function inTime(event: AdmissionEvent, { runId, nowMs }: { runId: string; nowMs: number }): AdmissionEvent {
+  if (event.kind === 'begin') return { ...event, engineId: runId, nowMs };
+  if (event.kind === 'pause') return { ...event, engineId: runId, untilMs: nowMs + NEVER };
+  if (event.kind === 'fail' && event.retryAtMs === NEVER) return { ...event, retryAtMs: nowMs + NEVER };
+  return event;
+}
+
+function withOther(model: AdmissionState, engineId: string, nextMs: number): AdmissionState {
+  const rate = model.rates[engineId];
+  if (rate === undefined) return model;
+  const line = { ...rate.line, runs: { ...rate.line.runs, other: { takenMs: nextMs, nextMs } } };
+  return { ...model, rates: { ...model.rates, [engineId]: { ...rate, line } } };
+}
+
+/** Whether an answer would be another one a moment later: then the test does not ask. */
+function isOnTheEdge(model: AdmissionState, event: Extract<AdmissionEvent, { kind: 'begin' }>): boolean {
+  const look = (laterMs: number): string => {
+    const { state, answer } = admit(model, { ...event, nowMs: event.nowMs + laterMs });
+    const bookings = Object.values(state.rates).map(({ line }) =>
+      Object.entries(line.bookings).map(([call, { paid }]) => [call, paid]),
+    );
+    return JSON.stringify([answer, bookings]);
+  };
+  return look(0) !== look(200);
+}
+
+test('Postgres answers every sequence of deliveries, ends, kills, pauses, rates and stops as the pure model does', async () => {
   let number = 0;
+  let ratesMet = 0;
   await fc.assert(
     fc.asyncProperty(setting, fc.array(event, { minLength: 5, maxLength: 30 }), async (budgets, events) => {
       const runId = `model-${(number += 1)}`;
-      await prepareRun(store.pool, runId, { cases: 2, models: ['fast', 'slow'], budgets });
-      await saveEngines(store.pool, [
-        { engineId: runId, kind: 'mock', baseUrl: null, apiKeyEnv: null, concurrency: 'auto' },
-      ]);
-      let model = startModel(budgets);
+      const { rates, ...rest } = budgets;
+      await prepareRun(store.pool, runId, { cases: 2, models: ['fast', 'slow'], budgets: rest });
+      await saveEngines(store.pool, [mockEngine(runId, rates ?? {})]);
+      let model = startModel(runId, budgets);
+      let passedMs = 0;
       const closed = new Set<string>();
-      for (const next of events) {
+      for (const asked of events) {
+        const nowMs = Date.now() + passedMs;
+        if (asked.kind === 'pass') {
+          passedMs += asked.ms;
+          await letPass(store.pool, { engineId: runId, ms: asked.ms });
+          continue;
+        }
+        if (asked.kind === 'other') {
+          await addOther(store.pool, { engineId: runId, nextMs: Date.now() + asked.aheadMs });
+          model = withOther(model, runId, nowMs + asked.aheadMs);
+          continue;
+        }
+        const next = inTime(asked, { runId, nowMs });
         // A recorded attempt asks for nothing any more.
-        if (next.kind === 'begin' && closed.has(next.call)) continue;
+        if (next.kind === 'begin' && (closed.has(next.call) || isOnTheEdge(model, next))) continue;
         if (next.kind === 'close') for (const name of next.calls) closed.add(name);
         const { state, answer } = admit(model, next);
-        expect(await apply(runId, next)).toEqual(answer);
+        expect(await apply(runId, asked)).toEqual(answer);
+        if (answer.kind === 'wait' && answer.reason === 'rate') ratesMet += 1;
         model = state;
       }
       expect(await loadScopes(runId)).toEqual(model.scopes);
+      const line = model.rates[runId]?.line;
+      if (line === undefined) return;
+      expectSameLine(await loadLine(store.pool, { engineId: runId, passedMs }), line);
     }),
     { numRuns: 40 },
   );
+  expect(ratesMet).toBeGreaterThan(10);
 });

@@ -5,6 +5,7 @@ import type { AttemptKey, CallKey } from '../../src/domain/ids.ts';
 import type { RequestPlan, RunPlan } from '../../src/domain/plan.ts';
 import type { Budgets, ModelSpec, RunSpec } from '../../src/domain/run.ts';
 import type { Suite, SuiteCase } from '../../src/domain/suite.ts';
+import type { EngineSpec } from '../../src/store/engines.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createPool } from '../../src/store/pool.ts';
 import type { PreparedRun } from '../../src/store/prepared-run.ts';
@@ -68,9 +69,24 @@ export function buildPreparedRun(runId: string, shape: RunShape = {}): PreparedR
     plan: buildPlan(runId, { ...shape, models }, cases.length),
     suites: new Map([['questions', suite]]),
     tasks,
-    engines: [{ engineId: ENGINE, kind: 'mock', baseUrl: null, apiKeyEnv: null, concurrency: 'auto' }],
+    engines: [mockEngine(ENGINE)],
   };
 }
+
+/** An engine without an address; limits as given. */
+export const mockEngine = (
+  engineId: string,
+  limits: Partial<Pick<EngineSpec, 'concurrency' | 'requestsPerMinute' | 'tokensPerMinute'>> = {},
+): EngineSpec => ({
+  engineId,
+  kind: 'mock',
+  baseUrl: null,
+  apiKeyEnv: null,
+  concurrency: 'auto',
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  ...limits,
+});
 
 /** Inserts and prepares a run. */
 export async function prepareRun(pool: pg.Pool, runId: string, shape: RunShape = {}): Promise<PreparedRun> {

@@ -47,8 +47,8 @@ begin
   end if;
 end $$;
 
--- The only owner of stop, pause, budget and retry count: decides about one call and, when it is granted,
--- writes its row. One round trip; without caps one row read, one joined read and one insert.
+-- The only owner of stop, pause, budget, rate and retry count: decides about one call and, when it is granted,
+-- writes its row. One round trip; without caps and rates one row read, one joined read and one insert.
 create function begin_call(
   p_run text, p_task int, p_attempt int, p_generation int, p_try int, p_purpose text, p_step int,
   p_model text, p_engine text, p_worst_tokens bigint, p_worst_usd numeric, p_max_retries int, p_waited_ms float8,
@@ -63,6 +63,9 @@ declare
   call model_calls;
   state record;
   fits record;
+  start record;
+  limited boolean := false;
+  taken_tokens bigint;
 begin
   select * into call from model_calls c
   where c.run_id = p_run and c.task = p_task and c.attempt = p_attempt and c.generation = p_generation
@@ -87,7 +90,8 @@ begin
     call.finished_at := clock_timestamp();
   end if;
 
-  select r.stop_reason, r.generation, r.has_caps, r.on_exceed, e.paused_until into state
+  select r.stop_reason, r.generation, r.has_caps, r.on_exceed, e.paused_until, e.requests_per_minute, e.tokens_per_minute
+  into state
   from runs r left join engines e on e.engine_id = p_engine
   where r.run_id = p_run;
   if not found then
@@ -112,18 +116,37 @@ begin
     end if;
   end if;
 
+  if state.requests_per_minute is not null or state.tokens_per_minute is not null then
+    select * into start from look_start(p_run, p_task, p_attempt, p_generation, p_try, p_purpose, p_step,
+      p_engine, state.requests_per_minute, state.tokens_per_minute, p_worst_tokens);
+    if start.wait_ms is not null then
+      kind := 'wait'; reason := 'rate'; wait_ms := start.wait_ms;
+      if state.has_caps then
+        perform unreserve_scope(p_run, 'run', p_worst_tokens, p_worst_usd);
+        perform unreserve_scope(p_run, 'model/' || p_model, p_worst_tokens, p_worst_usd);
+      end if;
+      return;
+    end if;
+    taken_tokens := case when state.tokens_per_minute is not null then start.tokens end;
+    limited := true;
+  end if;
+
   request_number := begin_call.request_number + 1;
   insert into model_calls (
     run_id, task, attempt, generation, try_number, purpose, step, request_number, model_id, engine_id,
-    failures, worst_tokens, worst_usd, reserved, waited_ms
+    failures, worst_tokens, worst_usd, rate_tokens, reserved, waited_ms
   ) values (
     p_run, p_task, p_attempt, p_generation, p_try, p_purpose, p_step, begin_call.request_number, p_model,
-    p_engine, begin_call.failures, p_worst_tokens, p_worst_usd, state.has_caps,
+    p_engine, begin_call.failures, p_worst_tokens, p_worst_usd, taken_tokens, state.has_caps,
     case when call.finished_at is null then p_waited_ms
       else greatest(0, extract(epoch from clock_timestamp() - call.finished_at) * 1000) end
   ) on conflict do nothing;
   if found then
     kind := 'granted';
+    if limited then
+      perform take_start(p_run, p_task, p_attempt, p_generation, p_try, p_purpose, p_step, p_engine,
+        state.requests_per_minute, state.tokens_per_minute, start.tokens, start.now_ms);
+    end if;
     return;
   end if;
   -- Another delivery of the same call was quicker. Asked again in a new transaction, because taking the

@@ -55,6 +55,9 @@ begin
   returning * into call;
   if found then
     perform settle_reservation(call, call.charged_tokens, call.charged_usd);
+    if call.rate_tokens is not null then
+      perform correct_tokens(call, known_tokens, p_state = 'completed');
+    end if;
     return 'settled';
   end if;
   select * into call from model_calls

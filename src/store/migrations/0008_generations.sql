@@ -33,6 +33,7 @@ begin
       when recorded < planned then format('%s of %s planned cells have no result.', planned - recorded, planned)
     end
   where run_id = p_run;
+  perform leave_lines(p_run);
   perform pg_notify('assay_run', p_run);
 end $$;
 

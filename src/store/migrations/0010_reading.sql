@@ -24,12 +24,19 @@ create function count_progress(p_run text) returns table (
     from model_calls c join tasks t on t.run_id = p_run and t.task = c.task
     where c.run_id = p_run
     group by t.request_index, t.model_id
+  ), booked as (
+    select t.request_index, t.model_id, count(*) as waiting
+    from booked_starts b join tasks t on t.run_id = p_run and t.task = b.task
+    where b.run_id = p_run
+    group by t.request_index, t.model_id
   )
   select c.request_index, r.name, c.model_id, c.planned, c.done, c.scored, c.pass, c.mean_score, c.errors, c.unscored,
-    c.not_run, c.skipped, k.cost_usd, coalesce(k.in_flight, 0), coalesce(k.waiting, 0)
+    c.not_run, c.skipped, k.cost_usd, coalesce(k.in_flight, 0),
+    coalesce(k.waiting, 0) + coalesce(b.waiting, 0)
   from cells c
   join requests r on r.run_id = p_run and r.request_index = c.request_index
   left join calls k on k.request_index = c.request_index and k.model_id = c.model_id
+  left join booked b on b.request_index = c.request_index and b.model_id = c.model_id
   order by c.request_index, c.first_task
 $$;
 
