@@ -13,7 +13,7 @@ import type { AssistantMessage } from '../domain/transcript.ts';
 import type { EnvironmentSession } from '../environments/environment.ts';
 import { runScorer } from '../scorers/guard.ts';
 import type { ScoredAttempt } from '../scorers/scorer.ts';
-import { recordAttempt } from '../store/attempts.ts';
+import { recordAttempts, type AttemptRecord, type RecordAnswer } from '../store/attempts.ts';
 import { recordDiscardedTry } from '../store/tries.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
@@ -22,10 +22,11 @@ import { isRefusal } from './until-written.ts';
 
 /** Grades what needs no session, decides outcomes, and records attempts. Idempotent. */
 export const createGrading = (dependencies: Dependencies) => ({
-  /** Several attempts at once: what is wrong with one touches no other. */
-  gradeAndRecord: async ({ records }: RecordAllInput): Promise<RecordAllResult> => ({
-    results: await Promise.all(records.map((one) => recordOrTell(dependencies, one))),
-  }),
+  /** Several attempts of a run at once: what is wrong with one touches no other. */
+  gradeAndRecord: async ({ records }: RecordAllInput): Promise<RecordAllResult> => {
+    const graded = await Promise.all(records.map((one) => orFault(() => grade(dependencies, one))));
+    return { results: await recordAll(dependencies, graded) };
+  },
 
   async recordTry({ cell, tryNumber, end, pattern }: RecordTryInput): Promise<void> {
     if (end.kind !== 'failed') return;
@@ -42,16 +43,47 @@ export const createGrading = (dependencies: Dependencies) => ({
   },
 });
 
+type Fault = { readonly fault: string };
+
+type Graded = { readonly record: AttemptRecord; readonly failFast: boolean };
+
+/** All in one statement; when the store refuses it, one by one, to find those that it refuses. */
+async function recordAll(
+  { db }: Dependencies,
+  graded: readonly (Graded | Fault)[],
+): Promise<readonly (RecordResult | Fault)[]> {
+  const records = graded.flatMap((one) => ('fault' in one ? [] : [one.record]));
+  const answers = new Map(await recordOrSplit(db, records));
+  return graded.map((one) => {
+    if ('fault' in one) return one;
+    const answer = answers.get(one.record) ?? NO_ANSWER;
+    return 'fault' in answer ? answer : toResult(answer, one);
+  });
+}
+
+async function recordOrSplit(
+  db: Dependencies['db'],
+  records: readonly AttemptRecord[],
+): Promise<readonly (readonly [AttemptRecord, RecordAnswer | Fault])[]> {
+  const runId = records[0]?.key.runId;
+  if (runId === undefined) return [];
+  const all = await orFault(() => recordAttempts(db, runId, records));
+  if (!('fault' in all)) return records.map((record, at) => [record, all[at] ?? NO_ANSWER] as const);
+  if (records.length === 1) return records.map((record) => [record, all] as const);
+  const each = [];
+  for (const record of records) each.push(...(await recordOrSplit(db, [record])));
+  return each;
+}
+
+const NO_ANSWER: Fault = { fault: 'the store gave no answer for this attempt' };
+
 /**
  * What the store refuses and what Assay gets wrong is final for its attempt, or its pack would try for ever;
  * a store that is away is tried again by the server.
  */
-async function recordOrTell(
-  dependencies: Dependencies,
-  input: RecordInput,
-): Promise<RecordResult | { readonly fault: string }> {
+async function orFault<T>(work: () => Promise<T>): Promise<T | Fault> {
   try {
-    return await record(dependencies, input);
+    return await work();
   } catch (error) {
     const own = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
     if (isRefusal(error) || own) return { fault: error instanceof Error ? error.message : String(error) };
@@ -59,24 +91,29 @@ async function recordOrTell(
   }
 }
 
-async function record(dependencies: Dependencies, input: RecordInput): Promise<RecordResult> {
+async function grade(dependencies: Dependencies, input: RecordInput): Promise<Graded> {
   const place = await dependencies.runs.find(input.cell);
   const { text, message } = await loadAnswer(dependencies, input.answerDigest);
   const scores = input.end.kind === 'ended' ? await collectScores(dependencies, { input, place, text }) : [];
-  const outcome = toOutcome(input, scores);
-  const { outcome: stored } = await recordAttempt(dependencies.db, {
-    key: input.cell,
-    tryNumber: input.tryNumber,
-    outcome,
-    scores,
-    answerDigest: input.answerDigest,
-    answerPreview: message === null ? null : text.slice(0, 200),
-  });
-  const failed = stored.kind === 'error' || stored.kind === 'infra';
   return {
-    outcome: stored.kind,
-    pass: stored.kind === 'scored' && stored.pass,
-    frozen: failed && place.plan.spec.execution.failFast ? 'aborted' : null,
+    record: {
+      key: input.cell,
+      tryNumber: input.tryNumber,
+      outcome: toOutcome(input, scores),
+      scores,
+      answerDigest: input.answerDigest,
+      answerPreview: message === null ? null : text.slice(0, 200),
+    },
+    failFast: place.plan.spec.execution.failFast,
+  };
+}
+
+function toResult({ outcome }: RecordAnswer, { failFast }: Graded): RecordResult {
+  const failed = outcome.kind === 'error' || outcome.kind === 'infra';
+  return {
+    outcome: outcome.kind,
+    pass: outcome.kind === 'scored' && outcome.pass,
+    frozen: failed && failFast ? 'aborted' : null,
   };
 }
 

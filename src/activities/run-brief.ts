@@ -1,3 +1,4 @@
+import { formatCount } from '../domain/format-count.ts';
 import type { RunPlan } from '../domain/plan.ts';
 import { formatTally } from '../domain/tally.ts';
 import type { PreparedRun, RequestBrief } from '../domain/workflow-brief.ts';
@@ -52,8 +53,6 @@ export async function toBrief(dependencies: Dependencies, run: RunRow, plan: Run
 async function summarize({ db }: Dependencies, plan: RunPlan): Promise<string> {
   const before = formatTally(await loadOutcomeCounts(db, plan.runId));
   const { models, requests } = plan.spec;
-  const matrix = `${count(requests.length, 'request')} x ${count(models.length, 'model')}`;
+  const matrix = `${formatCount(requests.length, 'request')} x ${formatCount(models.length, 'model')}`;
   return before === 'nothing yet' ? matrix : `${matrix} · recorded before: ${before}`;
 }
-
-const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;

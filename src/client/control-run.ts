@@ -4,7 +4,13 @@ import { isTerminal } from '../domain/outcome.ts';
 import { toRunWorkflowId } from '../domain/workflow-ids.ts';
 import { loadOutcomeCounts } from '../store/outcome-counts.ts';
 import { loadRun, type RunRow } from '../store/runs.ts';
-import { RUN_WORKFLOW, WORKFLOW_QUEUE, type ResumeRequest, type RunInput } from '../workflows/messages.ts';
+import {
+  RUN_WORKFLOW,
+  WORKFLOW_QUEUE,
+  WORKFLOW_TASK_TIMEOUT,
+  type ResumeRequest,
+  type RunInput,
+} from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 import type { AssayConnection } from './connect.ts';
 
@@ -112,6 +118,7 @@ async function startAgain(connection: AssayConnection, run: RunRow, input: RunIn
         workflowId: run.workflowId,
         taskQueue: WORKFLOW_QUEUE,
         args: [input],
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         staticSummary: `evaluation run ${run.name}, resumed`,

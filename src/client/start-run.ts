@@ -3,7 +3,7 @@ import { toDocument } from '../config/document.ts';
 import type { LoadedRun } from '../config/load.ts';
 import { saveBlob } from '../store/blobs.ts';
 import { loadRun } from '../store/runs.ts';
-import { RUN_WORKFLOW, WORKFLOW_QUEUE, type RunInput } from '../workflows/messages.ts';
+import { RUN_WORKFLOW, WORKFLOW_QUEUE, WORKFLOW_TASK_TIMEOUT, type RunInput } from '../workflows/messages.ts';
 import type { AssayConnection } from './connect.ts';
 import { createRunId } from './run-id.ts';
 
@@ -40,6 +40,7 @@ export async function startRun(connection: AssayConnection, start: RunStart): Pr
       workflowId,
       taskQueue: WORKFLOW_QUEUE,
       args: [input],
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       staticSummary: `evaluation run ${start.loaded.spec.name}`,

@@ -14,7 +14,7 @@ export const retentionDays = 30;
 export type TemporalSettings = {
   readonly sqlitePragmas: readonly string[];
   readonly dynamicConfig: Readonly<Record<string, string>>;
-  readonly go: { readonly GOGC?: string; readonly GOMEMLIMIT?: string };
+  readonly go: { readonly GOGC?: string; readonly GOMEMLIMIT?: string; readonly GODEBUG?: string };
 };
 
 /** The settings of the local server; docs/temporal-settings.md says why, with measurements. */
@@ -28,6 +28,9 @@ export const localSettings: TemporalSettings = {
     'history.cacheSizeBasedLimit': 'true',
     'history.hostLevelCacheMaxSizeBytes': String(256 * 1024 * 1024),
     'history.cacheTTL': '"10m"',
+    // One process serves every queue: more partitions only forward tasks to each other.
+    'matching.numTaskqueueReadPartitions': '1',
+    'matching.numTaskqueueWritePartitions': '1',
   },
-  go: { GOGC: '200', GOMEMLIMIT: '1200MiB' },
+  go: { GOGC: '200', GOMEMLIMIT: '1200MiB', GODEBUG: 'adaptivestackstart=1' },
 };

@@ -2,7 +2,7 @@ import type { AttemptKey } from '../domain/ids.ts';
 import type { Outcome, Reason } from '../domain/outcome.ts';
 import type { Score } from '../domain/score.ts';
 import type { Db } from './pool.ts';
-import { selectRow } from './pool.ts';
+import { selectRow, selectRows } from './pool.ts';
 import { escapeNullable, escapeText } from './text.ts';
 
 const PREVIEW_LENGTH = 200;
@@ -26,51 +26,60 @@ export type RecordAnswer = {
 };
 
 /**
- * Records the outcome of a planned cell with its scores; the first write wins. A redelivery of the same try
- * gets the stored outcome; a result after the run was settled is kept as a late try and changes nothing.
- * Under strategy `pass` a pass takes the later attempts out of the plan, and with `failFast` a failure freezes
- * the run, in the same statement. Calls of this attempt that are still open are settled at their worst case.
- * Throws for a cell outside the plan and for another try of a recorded cell.
+ * Records outcomes of planned cells of one run with their scores, in one statement; the first write wins. A
+ * redelivery of the same try gets the stored outcome; a result after the run was settled is kept as a late
+ * try and changes nothing. Under strategy `pass` a pass takes the later attempts out of the plan, and with
+ * `failFast` a failure freezes the run, in the same statement. Calls of these attempts that are still open
+ * are settled at their worst case. Answers come in the order of the records. Throws, and records none of
+ * them, for a cell outside the plan and for another try of a recorded cell.
  */
-export async function recordAttempt(db: Db, record: AttemptRecord): Promise<RecordAnswer> {
-  const { key, outcome, scores } = record;
-  const scored = outcome.kind === 'scored';
-  const row = await selectRow<{ recorded: boolean; stored_detail: string }>(db, {
-    name: 'record-attempt',
-    text: `select recorded, stored_detail from record_attempt($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-      $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
-    values: [
-      key.runId,
-      key.task,
-      key.attempt,
-      key.generation,
-      record.tryNumber,
-      outcome.kind,
-      scored ? outcome.score : null,
-      scored ? outcome.pass : null,
-      scored ? null : escapeText(outcome.reason.code),
-      JSON.stringify(outcome),
-      record.answerDigest,
-      escapeNullable(record.answerPreview?.slice(0, PREVIEW_LENGTH) ?? null),
-      ...toScoreColumns(scores),
-    ],
+export async function recordAttempts(
+  db: Db,
+  runId: string,
+  records: readonly AttemptRecord[],
+): Promise<readonly RecordAnswer[]> {
+  const rows = await selectRows<{ recorded: boolean; stored_detail: string }>(db, {
+    name: 'record-attempts',
+    text: 'select recorded, stored_detail from record_attempts($1, $2::jsonb) order by ordinal',
+    values: [runId, JSON.stringify(records.map(toRow))],
   });
-  return { recorded: row.recorded, outcome: JSON.parse(row.stored_detail) as Outcome };
+  return rows.map((row) => ({
+    recorded: row.recorded,
+    outcome: JSON.parse(row.stored_detail) as Outcome,
+  }));
 }
 
-function toScoreColumns(scores: readonly Score[]): unknown[][] {
-  const verdicts = scores.map((score) => score.verdict);
-  return [
-    scores.map((score) => escapeText(score.scorer)),
-    scores.map((score) => score.kind),
-    scores.map((score) => score.weight),
-    scores.map((score) => score.required),
-    verdicts.map((verdict) => (verdict.kind === 'scored' ? verdict.value : null)),
-    verdicts.map((verdict) => (verdict.kind === 'scored' ? verdict.pass : null)),
-    verdicts.map((verdict) => (verdict.kind === 'unscored' ? escapeText(verdict.code) : null)),
-    verdicts.map((verdict) => escapeText(verdict.explanation)),
-    verdicts.map((verdict) => (verdict.kind === 'scored' ? JSON.stringify(verdict.metrics) : null)),
-  ];
+function toRow({ key, tryNumber, outcome, scores, answerDigest, answerPreview }: AttemptRecord): object {
+  const scored = outcome.kind === 'scored';
+  return {
+    task: key.task,
+    attempt: key.attempt,
+    generation: key.generation,
+    try: tryNumber,
+    outcome: outcome.kind,
+    score: scored ? outcome.score : null,
+    pass: scored ? outcome.pass : null,
+    reason_code: scored ? null : escapeText(outcome.reason.code),
+    detail: JSON.stringify(outcome),
+    answer_digest: answerDigest,
+    answer_preview: escapeNullable(answerPreview?.slice(0, PREVIEW_LENGTH) ?? null),
+    scores: scores.map(toScoreRow),
+  };
+}
+
+function toScoreRow({ scorer, kind, weight, required, verdict }: Score): object {
+  const scored = verdict.kind === 'scored';
+  return {
+    scorer: escapeText(scorer),
+    kind,
+    weight,
+    required,
+    value: scored ? verdict.value : null,
+    pass: scored ? verdict.pass : null,
+    code: scored ? null : escapeText(verdict.code),
+    explanation: escapeText(verdict.explanation),
+    metrics: scored ? JSON.stringify(verdict.metrics) : null,
+  };
 }
 
 /**

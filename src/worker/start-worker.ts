@@ -1,8 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
 import { Client, Connection } from '@temporalio/client';
 import { makeTelemetryFilterString, Runtime, type NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { readKey } from '../config/environment-variables.ts';
 import { repairStack } from '../local/stack.ts';
 import { watchUse } from '../local/watch-use.ts';
 import { markWorkerReady } from '../local/worker-part.ts';
@@ -38,9 +36,6 @@ export async function startWorker(settings: WorkerSettings): Promise<void> {
     shutdownSignals: [],
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'WARN' }) } },
   });
-  // Temporal keeps a stack trace of every promise of a workflow: a quarter of the workflow thread's time. New
-  // contexts read the flag when they are made; this thread keeps its traces.
-  if (readKey('ASSAY_DEBUG') === null) setFlagsFromString('--stack-trace-limit=0');
   const db = createPool(settings.databaseUrl, { maxConnections: 40 });
   await checkDatabase(db, settings.databaseUrl);
   await migrate(db);

@@ -32,7 +32,7 @@ export async function attempt(
   if (end.kind === 'continue')
     return await workflow.continueAsNew<typeof attempt>({ ...input, state: end.state });
   const { outcome } = end.result;
-  if (outcome !== null && input.run.searchAttributes)
+  if (outcome !== null && input.run.searchAttributes && !input.request.light)
     workflow.upsertSearchAttributes(toOutcomeAttribute(outcome));
   return end.result;
 }

@@ -6,6 +6,12 @@ import type { Tally } from '../domain/workflow-brief.ts';
 export const WORKFLOW_QUEUE = 'assay';
 export const RUN_WORKFLOW = 'run';
 
+/**
+ * How long a worker may take over one workflow task. A worker that died holds its workflows up for this long,
+ * so it is half of Temporal's default.
+ */
+export const WORKFLOW_TASK_TIMEOUT = '5s';
+
 export type { ResumeRequest, RunInput } from '../domain/workflow-brief.ts';
 
 /** Signal from a task workflow to its run: places that it no longer needs. */

@@ -1,3 +1,4 @@
+import { formatCount } from '../domain/format-count.ts';
 import { countTally, formatTally } from '../domain/tally.ts';
 import type { Reason, TerminalState } from '../domain/outcome.ts';
 import type { RunBrief, RunResult, Tally } from '../domain/workflow-brief.ts';
@@ -47,10 +48,6 @@ export const formatTaskProgress = (progress: {
   readonly passed: number;
 }): string =>
   `**${countTally(progress.tally)} of ${formatCount(progress.attempts, 'attempt')}** · ${formatCounts(progress)}`;
-
-/** Such as `1 attempt` and `2 attempts`. */
-export const formatCount = (count: number, word: string): string =>
-  `${count} ${word}${count === 1 ? '' : 's'}`;
 
 const formatCounts = ({ tally, passed }: { readonly tally: Tally; readonly passed: number }): string =>
   `${formatTally(tally)} · ${passed} passed`;

@@ -1,12 +1,13 @@
 import * as workflow from '@temporalio/workflow';
+import { formatCount } from '../domain/format-count.ts';
 import type { Pack } from '../domain/pack-tasks.ts';
 import { grantLeftOver, placesToStart, wantedPlaces, type Holder } from '../domain/places.ts';
 import { addTally, tallySince } from '../domain/tally.ts';
 import type { RequestBrief, RunBrief, Tally } from '../domain/workflow-brief.ts';
 import { toPackWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts';
 import { summarize } from './activities.ts';
-import { PLACES_GRANTED, type PlacesFreed, type PlacesGranted } from './messages.ts';
-import { formatCount } from './progress.ts';
+import { describeFault } from './describe-fault.ts';
+import { PLACES_GRANTED, WORKFLOW_TASK_TIMEOUT, type PlacesFreed, type PlacesGranted } from './messages.ts';
 import { toTaskAttributes } from './search-attributes.ts';
 import type { task } from './task.ts';
 
@@ -121,6 +122,7 @@ export class RunWindow {
         workflowId: id,
         args: [{ run: narrow(this.run, pack), request, tasks: pack.tasks, places }],
         parentClosePolicy: 'REQUEST_CANCEL',
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         staticSummary: summarizePack(pack, request),
         ...toTaskAttributes(this.run, request, pack.tasks),
       });
@@ -128,7 +130,7 @@ export class RunWindow {
       result.faults.forEach((fault) => this.fault(fault));
       if (result.stopped) this.stopped = true;
     } catch (error) {
-      if (!workflow.isCancellation(error)) this.fault(`${id}: ${describe(error)}`);
+      if (!workflow.isCancellation(error)) this.fault(`${id}: ${describeFault(error)}`);
     } finally {
       this.free += this.open.get(id)?.held ?? 0;
       this.open.delete(id);
@@ -189,6 +191,3 @@ function summarizePack(pack: Pack, request: RequestBrief): string {
       : `${first?.modelId} on ${first?.caseId}`;
   return summarize(`${request.name}: ${what}, ${formatCount(pack.attempts, 'attempt')}`);
 }
-
-const describe = (error: unknown): string =>
-  String(error instanceof workflow.TemporalFailure ? (error.cause ?? error) : error).slice(0, 300);

@@ -6,7 +6,14 @@ import { toAttemptWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts
 import { summarize } from './activities.ts';
 import { toTaskAttributes } from './search-attributes.ts';
 import { FIRST_TRY, runAttempt, type attempt, type AttemptEnd } from './attempt.ts';
-import { PLACES_FREED, PLACES_GRANTED, type PlacesFreed, type PlacesGranted } from './messages.ts';
+import { describeFault } from './describe-fault.ts';
+import {
+  PLACES_FREED,
+  PLACES_GRANTED,
+  WORKFLOW_TASK_TIMEOUT,
+  type PlacesFreed,
+  type PlacesGranted,
+} from './messages.ts';
 import { formatTaskProgress } from './progress.ts';
 
 /** Attempts that run one after another: all of a task under `pass`, a single one under `avg`. */
@@ -166,6 +173,7 @@ async function startChild(input: AttemptInput): Promise<AttemptEnd> {
     workflowId: toAttemptWorkflowId(taskId, input.attempt),
     args: [input],
     parentClosePolicy: 'REQUEST_CANCEL',
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
     staticSummary: summarize(`attempt ${input.attempt} of ${request.k}: ${modelId} on ${caseId}`),
     ...toTaskAttributes(run, request, [input]),
   });
@@ -173,7 +181,6 @@ async function startChild(input: AttemptInput): Promise<AttemptEnd> {
 }
 
 const describe = (chain: Chain, error: unknown): string => {
-  const cause = error instanceof workflow.TemporalFailure ? (error.cause ?? error) : error;
   const first = chain[0];
-  return `${first?.modelId} · ${first?.caseId} · a${first?.attempt}: ${String(cause).slice(0, 300)}`;
+  return `${first?.modelId} · ${first?.caseId} · a${first?.attempt}: ${describeFault(error)}`;
 };

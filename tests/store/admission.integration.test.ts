@@ -6,12 +6,11 @@ import { createScope } from '../../src/domain/admission-scope.ts';
 import { EMPTY_LINE } from '../../src/domain/rate-line.ts';
 import type { CallKey } from '../../src/domain/ids.ts';
 import { UNKNOWN_USAGE } from '../../src/domain/usage.ts';
-import { recordAttempt } from '../../src/store/attempts.ts';
 import { pauseEngine, saveEngines } from '../../src/store/engines.ts';
 import { beginCall, completeCall, failCall } from '../../src/store/model-calls.ts';
 import { freezeRun } from '../../src/store/runs.ts';
 import { addOther, expectSameLine, letPass, loadLine } from './rate-line-rows.ts';
-import { attemptKey, callKey, mockEngine, openTestStore, prepareRun } from './support.ts';
+import { attemptKey, callKey, mockEngine, openTestStore, prepareRun, recordOne } from './support.ts';
 
 let store: Awaited<ReturnType<typeof openTestStore>>;
 beforeAll(async () => {
@@ -184,7 +183,7 @@ async function settle(
 }
 
 const close = (runId: string, name: string) =>
-  recordAttempt(store.pool, {
+  recordOne(store.pool, {
     key: attemptKey(runId, Number(name)),
     tryNumber: 1,
     outcome: { kind: 'scored', score: 1, pass: true, limit: null },

@@ -3,11 +3,11 @@ import type { AttemptKey } from '../../src/domain/ids.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import type { Score } from '../../src/domain/score.ts';
 import { loadAttemptDetail } from '../../src/store/attempt-detail.ts';
-import { recordAttempt, settleUnrecorded } from '../../src/store/attempts.ts';
+import { recordAttempts, settleUnrecorded } from '../../src/store/attempts.ts';
 import { beginCall, completeCall } from '../../src/store/model-calls.ts';
 import { listTaskRefs, planGeneration } from '../../src/store/plans.ts';
 import { finishRun, freezeRun, loadRun } from '../../src/store/runs.ts';
-import { ENGINE, attemptKey, callKey, openTestStore, prepareRun } from './support.ts';
+import { ENGINE, attemptKey, callKey, openTestStore, prepareRun, recordOne } from './support.ts';
 
 let store: Awaited<ReturnType<typeof openTestStore>>;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const score: Score = {
 const reason = { code: 'cancel', phase: 'run', message: 'The run was cancelled.' } as const;
 
 const record = (key: AttemptKey, outcome: Outcome, tryNumber = 1) =>
-  recordAttempt(store.pool, {
+  recordOne(store.pool, {
     key,
     tryNumber,
     outcome,
@@ -52,6 +52,27 @@ const begin = (key: AttemptKey) =>
   });
 
 const finish = (runId: string, generation = 1) => finishRun(store.pool, { runId, generation });
+
+test('cells recorded together are answered in the order given, and one refusal records none of them', async () => {
+  await prepareRun(store.pool, 'together', { cases: 3 });
+  const one = (task: number, outcome: Outcome, tryNumber = 1) => ({
+    key: attemptKey('together', task),
+    tryNumber,
+    outcome,
+    scores: [score],
+    answerDigest: null,
+    answerPreview: null,
+  });
+  const answers = await recordAttempts(store.pool, 'together', [one(2, failed), one(1, passed)]);
+  expect(answers.map(({ outcome }) => outcome)).toEqual([failed, passed]);
+  await expect(recordAttempts(store.pool, 'together', [one(3, passed), one(2, passed, 2)])).rejects.toThrow(
+    'was recorded by try 1, not by try 2',
+  );
+  const { rows } = await store.pool.query(
+    `select task, outcome from attempts where run_id = 'together' order by task`,
+  );
+  expect(rows.map((row) => row.outcome)).toEqual(['scored', 'error', null]);
+});
 
 test('FE-01 a run is completed only when planned and recorded cells are the same set', async () => {
   await prepareRun(store.pool, 'exact', { cases: 2 });

@@ -1,12 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordAttempt } from '../../src/store/attempts.ts';
 import { beginCall, completeCall, failCall } from '../../src/store/model-calls.ts';
 import { loadCases, loadPlan, planGeneration } from '../../src/store/plans.ts';
 import { loadProgress } from '../../src/store/progress.ts';
 import { loadReportRows } from '../../src/store/report-rows.ts';
 import { finishRun, freezeRun, insertRun, listRuns, setRunState } from '../../src/store/runs.ts';
 import { savePreparedRun } from '../../src/store/prepared-run.ts';
-import { ENGINE, attemptKey, buildPreparedRun, callKey, openTestStore, prepareRun } from './support.ts';
+import {
+  ENGINE,
+  attemptKey,
+  buildPreparedRun,
+  callKey,
+  openTestStore,
+  prepareRun,
+  recordOne,
+} from './support.ts';
 
 let store: Awaited<ReturnType<typeof openTestStore>>;
 beforeAll(async () => {
@@ -97,7 +104,7 @@ test('C5 usage sums over retries and generations, and says what of it was wasted
     limit: null,
   } as const;
   for (const task of [1, 2]) {
-    await recordAttempt(store.pool, {
+    await recordOne(store.pool, {
       key: attemptKey('sums', task),
       tryNumber: 1,
       outcome,
@@ -109,7 +116,7 @@ test('C5 usage sums over retries and generations, and says what of it was wasted
   await finishRun(store.pool, { runId: 'sums', generation: 1 });
   await planGeneration(store.pool, { runId: 'sums', token: 't', outcomes: ['error'] });
   await call('sums', 1, 2);
-  await recordAttempt(store.pool, {
+  await recordOne(store.pool, {
     key: attemptKey('sums', 1, [1, 2]),
     tryNumber: 1,
     outcome: { kind: 'scored', score: 1, pass: true, limit: null },

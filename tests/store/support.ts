@@ -1,3 +1,4 @@
+import { recordAttempts, type AttemptRecord, type RecordAnswer } from '../../src/store/attempts.ts';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -199,3 +200,10 @@ const buildSpec = (shape: RunShape & { models: readonly string[] }, request: Req
   gates: { minCoverage: null, minPassRate: null, minMean: null, maxUnscoredRate: null, requireModels: false },
   context: {},
 });
+
+/** Records one cell. Rejects as the store does. */
+export async function recordOne(db: pg.Pool, record: AttemptRecord): Promise<RecordAnswer> {
+  const [answer] = await recordAttempts(db, record.key.runId, [record]);
+  if (answer === undefined) throw new Error('no answer');
+  return answer;
+}

@@ -4,8 +4,7 @@ create function record_attempt(
   p_run text, p_task int, p_attempt int, p_generation int, p_try int,
   p_outcome text, p_score float8, p_pass boolean, p_reason_code text, p_detail text,
   p_answer_digest text, p_answer_preview text,
-  p_scorers text[], p_kinds text[], p_weights float8[], p_required boolean[], p_values float8[],
-  p_passes boolean[], p_codes text[], p_explanations text[], p_metrics text[],
+  p_scores jsonb,
   out recorded boolean, out stored_detail text
 ) language plpgsql as $$
 declare
@@ -39,7 +38,8 @@ begin
     code, explanation, metrics)
   select p_run, p_task, p_attempt, p_generation, s.scorer, s.position, s.kind, s.weight, s.required, s.value,
     s.pass, s.code, s.explanation, s.metrics
-  from unnest(p_scorers, p_kinds, p_weights, p_required, p_values, p_passes, p_codes, p_explanations, p_metrics)
+  from rows from (jsonb_to_recordset(p_scores) as (scorer text, kind text, weight float8, required boolean,
+      value float8, pass boolean, code text, explanation text, metrics text))
     with ordinality as s(scorer, kind, weight, required, value, pass, code, explanation, metrics, position);
   if p_outcome = 'scored' and p_pass then
     update attempts a set planned = false
@@ -53,6 +53,30 @@ begin
     perform freeze_run(p_run, 'aborted', format('Task %s ended as %s and the run stops at the first failure.',
       p_task, p_outcome));
   end if;
+end $$;
+
+-- Records several cells of a run in one transaction, in the order of the lock order: by task and attempt.
+-- Answers carry the position of their record. One that is refused refuses all: they are then sent one by one.
+create function record_attempts(p_run text, p_records jsonb)
+returns table (ordinal bigint, recorded boolean, stored_detail text)
+language plpgsql as $$
+declare
+  one record;
+begin
+  for one in
+    select r.* from rows from (jsonb_to_recordset(p_records) as (task int, attempt int, generation int, try int,
+        outcome text, score float8, pass boolean, reason_code text, detail text, answer_digest text,
+        answer_preview text, scores jsonb))
+      with ordinality as r(task, attempt, generation, try, outcome, score, pass, reason_code, detail,
+        answer_digest, answer_preview, scores, ordinal)
+    order by r.task, r.attempt, r.generation
+  loop
+    ordinal := one.ordinal;
+    select a.recorded, a.stored_detail into recorded, stored_detail
+    from record_attempt(p_run, one.task, one.attempt, one.generation, one.try, one.outcome, one.score, one.pass,
+      one.reason_code, one.detail, one.answer_digest, one.answer_preview, one.scores) a;
+    return next;
+  end loop;
 end $$;
 
 -- Gives every planned cell up to a generation that is still open its outcome: interrupted when tokens were
