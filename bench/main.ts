@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { startRun } from '../src/client/start-run.ts';
+import { createBuiltInCatalog } from '../src/config/built-in-catalog.ts';
 import { loadRun } from '../src/config/load.ts';
 import { toRunWorkflowId } from '../src/domain/workflow-ids.ts';
 import type { RunResult } from '../src/domain/workflow-brief.ts';
-import { toScorerCatalog } from '../src/scorers/lookup.ts';
-import { TOOL_NAMES } from '../src/tools/lookup.ts';
 import { runFloor, startBenchStack, type BenchStack } from './bench-stack.ts';
 
 /** A row of SPEC 15: what is run, at which widths. */
@@ -115,7 +114,7 @@ function load({ endpointUrl }: BenchStack, work: Work) {
   };
   return loadRun({
     source: { kind: 'document', value, baseDir: process.cwd() },
-    catalog: { scorers: toScorerCatalog(), tools: new Set(TOOL_NAMES) },
+    catalog: createBuiltInCatalog(),
   });
 }
 

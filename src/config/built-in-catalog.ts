@@ -1,11 +1,15 @@
-import { findParamProblems } from '../providers/lookup.ts';
+import { findKnownModel } from '../providers/find-price.ts';
+import { createProviderLookup } from '../providers/lookup.ts';
+import type { ProviderLookup } from '../providers/lookup.ts';
 import { toScorerCatalog } from '../scorers/lookup.ts';
 import { TOOL_NAMES } from '../tools/lookup.ts';
 import type { Catalog } from './catalog.ts';
 
-/** The scorers, tools and providers that come with Assay, as reading run files wants them. */
-export const createBuiltInCatalog = (): Catalog => ({
+/** The scorers, tools and providers that come with Assay, as reading run files wants them; or a program's own. */
+export const createBuiltInCatalog = (providers: ProviderLookup = createProviderLookup()): Catalog => ({
   scorers: toScorerCatalog(),
   tools: new Set(TOOL_NAMES),
-  findParamProblems,
+  providers: providers.kinds,
+  findKnownModel,
+  findParamProblems: (model) => providers.findParamProblems(model),
 });

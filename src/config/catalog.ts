@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
-import type { ProviderKind } from '../domain/run.ts';
+import type { ModelCard } from '../domain/run.ts';
+import type { Price } from '../domain/usage.ts';
 import type { Path, Problem } from './problem.ts';
 
 /** What a file may name as a scorer: kind -> how its options are checked. */
@@ -13,15 +14,36 @@ export type ScorerCatalog = ReadonlyMap<
   }
 >;
 
+/** What a kind of provider is when a run file says nothing else. */
+export type ProviderDefaults = {
+  readonly baseUrl: string | null;
+  readonly apiKeyEnv: string | null;
+  /** A run file has to give the address. */
+  readonly needsAddress: boolean;
+  /** The API refuses requests without a cap on output. */
+  readonly needsOutputLimit: boolean;
+};
+
+/** What is known of a model without asking anybody. */
+export type KnownModel = {
+  readonly card: Omit<ModelCard, 'priced'>;
+  readonly price: Price | null;
+  readonly maxOutputTokens: number | null;
+};
+
 /** The names that exist in this program; handed in, so that reading files depends on no implementation. */
 export type Catalog = {
   readonly scorers: ScorerCatalog;
   readonly tools: ReadonlySet<string>;
   /** Tools of the run file itself: they act outside environments. */
   readonly moduleTools?: ReadonlySet<string>;
+  /** By kind, in the order in which they are offered. */
+  readonly providers: ReadonlyMap<string, ProviderDefaults>;
+  /** The row of the price table for a model, or null. */
+  readonly findKnownModel: (kind: string, model: string) => KnownModel | null;
   /** What a provider cannot send, each with its place below `models[i]`. */
-  readonly findParamProblems?: (model: {
-    readonly kind: ProviderKind;
+  readonly findParamProblems: (model: {
+    readonly kind: string;
     readonly model: string;
     readonly params: JsonObject;
   }) => readonly { readonly path: Path; readonly message: string }[];

@@ -56,7 +56,7 @@ export const suiteHeadSchema: z.ZodType<Omit<Suite, 'cases'>> = z.strictObject({
 
 const provider = z.strictObject({
   id: z.string(),
-  kind: z.enum(['openai-compatible', 'mock']),
+  kind: z.string(),
   baseUrl: z.string().nullable(),
   apiKeyEnv: z.string().nullable(),
   concurrency: z.union([z.number(), z.literal('auto')]),
@@ -80,6 +80,10 @@ const model = z.strictObject({
   model: z.string(),
   params: jsonObject,
   price: price.nullable(),
+  card: z
+    .strictObject({ model: z.string(), date: z.string(), source: z.string(), priced: z.boolean() })
+    .exactOptional(),
+  outputLimit: z.int().positive().exactOptional(),
 });
 
 const request = z.strictObject({

@@ -7,7 +7,7 @@ import { loadSuite, toStem } from './load-suite.ts';
 import type { LoadedSuite, SuiteRef } from './load-suite.ts';
 import { applyOverrides } from './overrides.ts';
 import type { RunOverrides } from './overrides.ts';
-import { checkBeforeStart } from './preflight.ts';
+import { checkBeforeStart, hasBudget } from './preflight.ts';
 import { ConfigError, sortProblems, toProblem } from './problem.ts';
 import type { Path } from './problem.ts';
 import { readRun } from './read-run.ts';
@@ -108,6 +108,7 @@ function resolveRun(parts: RunParts, listed: readonly ListedRequest[], { run, ga
     baseDir: run.baseDir,
     providers: declared,
     declaredIds: parts.declaredProviderIds,
+    hasBudget: hasBudget(parts.budgets),
   });
   const usable = models.map(({ id }) => id);
   const names = { usable, known: [...new Set([...usable, ...parts.declaredModelIds])] };

@@ -1,3 +1,4 @@
+import { outputCap } from '../domain/estimate.ts';
 import type { Budgets, ModelSpec, RequestSpec, RunSpec } from '../domain/run.ts';
 import type { ScorerSpec } from '../domain/suite.ts';
 import type { Gathered } from './catalog.ts';
@@ -101,7 +102,8 @@ function checkBudgets({ spec, source, gathered }: Ready): void {
   );
 }
 
-const isBounded = ({ params }: ModelSpec): boolean => {
-  const bound = params['maxOutputTokens'];
-  return typeof bound === 'number' && bound > 0;
-};
+const isBounded = (model: ModelSpec): boolean => (outputCap(model) ?? 0) > 0;
+
+/** Whether calls reserve before they are sent. */
+export const hasBudget = ({ maxRunTokens, maxRunUsd, maxModelUsd }: Budgets): boolean =>
+  [maxRunTokens, maxRunUsd, maxModelUsd].some((budget) => budget !== null);

@@ -1,6 +1,6 @@
-import type { ModelSpec, ProviderKind, ProviderSpec } from '../domain/run.ts';
+import type { ModelSpec, ProviderSpec } from '../domain/run.ts';
 import type { Price } from '../domain/usage.ts';
-import type { Gathered } from './catalog.ts';
+import type { Catalog, Gathered } from './catalog.ts';
 import { inlineMockFiles } from './mock-files.ts';
 import { findNearest } from './nearest.ts';
 import { toProblem } from './problem.ts';
@@ -9,10 +9,6 @@ import { providerSchema } from './run-file.ts';
 import type { ModelEntry, ProviderEntry } from './run-file.ts';
 import { within } from './source.ts';
 import type { Source } from './source.ts';
-
-export const PROVIDER_KINDS: readonly ProviderKind[] = ['mock', 'openai-compatible'];
-const isAvailable = (kind: string): kind is ProviderKind =>
-  (PROVIDER_KINDS as readonly string[]).includes(kind);
 
 /** An entry with its index in the file's list. */
 export type Listed<Entry> = { readonly index: number; readonly entry: Entry };
@@ -34,7 +30,7 @@ export function resolveProviders(
       report({ path: ['id'], message: `two providers have the id "${entry.id}"` });
       continue;
     }
-    const spec = resolveProvider(entry, report);
+    const spec = resolveProvider(entry, place.gathered.catalog, report);
     if (spec !== null) specs.push(spec);
   }
   return specs;
@@ -49,13 +45,15 @@ const reporter =
     return null;
   };
 
-function resolveProvider(entry: ProviderEntry, report: Report): ProviderSpec | null {
+function resolveProvider(entry: ProviderEntry, catalog: Catalog, report: Report): ProviderSpec | null {
   const { id, kind, baseUrl } = entry;
-  if (!isAvailable(kind)) {
-    const message = toUnavailable(`provider kind "${kind}"`, PROVIDER_KINDS);
-    return report({ path: ['kind'], message, got: kind, suggestion: findNearest(kind, PROVIDER_KINDS) });
+  const defaults = catalog.providers.get(kind);
+  if (defaults === undefined) {
+    const kinds = [...catalog.providers.keys()];
+    const message = `unknown provider kind "${kind}"; known: ${kinds.join(', ')}`;
+    return report({ path: ['kind'], message, got: kind, suggestion: findNearest(kind, kinds) });
   }
-  if (kind === 'openai-compatible' && baseUrl === undefined) {
+  if (defaults.needsAddress && baseUrl === undefined) {
     return report({
       path: [],
       message: `"baseUrl" is missing: provider "${id}" needs the address of its API`,
@@ -72,8 +70,8 @@ function resolveProvider(entry: ProviderEntry, report: Report): ProviderSpec | n
   return {
     id,
     kind,
-    baseUrl: baseUrl ?? null,
-    apiKeyEnv: entry.apiKeyEnv ?? null,
+    baseUrl: baseUrl ?? defaults.baseUrl,
+    apiKeyEnv: entry.apiKeyEnv === undefined ? defaults.apiKeyEnv : entry.apiKeyEnv,
     concurrency: entry.limits.concurrency,
     requestsPerMinute: entry.limits.requestsPerMinute ?? null,
     tokensPerMinute: entry.limits.tokensPerMinute ?? null,
@@ -89,10 +87,14 @@ function resolveProvider(entry: ProviderEntry, report: Report): ProviderSpec | n
 
 const isHttpAddress = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text);
 
-const MOCK: ProviderSpec | null = resolveProvider(
-  providerSchema.parse({ id: 'mock', kind: 'mock' }),
-  () => null,
-);
+/** A provider for every kind that needs nothing said, under the name of its kind, unless the file takes the name. */
+const listUndeclared = ({ gathered, declaredIds }: ModelsPlace): ProviderSpec[] =>
+  [...gathered.catalog.providers].flatMap(([kind, defaults]) => {
+    if (defaults.needsAddress || declaredIds.includes(kind)) return [];
+    const spec = resolveProvider(providerSchema.parse({ id: kind, kind }), gathered.catalog, () => null);
+    return spec === null ? [] : [spec];
+  });
+
 const FREE: Price = { input: 0, output: 0, cacheRead: null, cacheWrite: null };
 
 export type ResolvedModels = {
@@ -106,13 +108,15 @@ type ModelsPlace = Place & {
   readonly providers: readonly ProviderSpec[];
   /** Ids that the file declares, wrong ones included: they are known, only not usable. */
   readonly declaredIds: readonly string[];
+  /** A budget reserves the longest answer, so that a cap is always sent. */
+  readonly hasBudget: boolean;
 };
 
 /** Models as declared, short forms spelled out, mock files read in. */
 export function resolveModels(listed: readonly Listed<ModelEntry>[], place: ModelsPlace): ResolvedModels {
   const models: ModelSpec[] = [];
   const used = new Set<string>();
-  const builtIn = MOCK === null || place.declaredIds.includes(MOCK.id) ? [] : [MOCK];
+  const builtIn = listUndeclared(place);
   const providers = [...place.providers, ...builtIn];
   for (const { index, entry } of listed) {
     const source = within(place.source, [index]);
@@ -149,21 +153,48 @@ function resolveModel(entry: ModelEntry, place: ModelsPlace): ModelSpec | null {
   if (place.gathered.problems.length === before) {
     checkParams(entry, { kind: provider.kind, model, params }, place);
   }
+  const spec = { id: given.id ?? `${providerId}:${model}`, providerId, model, params };
   const price = given.price === undefined || given.price === null ? null : toPrice(given.price);
+  if (provider.kind === 'mock') return { ...spec, price: price ?? FREE };
+  return addKnown({ ...spec, price }, { entry, kind: provider.kind, place });
+}
+
+/** Price and cap of a model that the price table knows; the run file's own come first. */
+function addKnown(
+  spec: ModelSpec,
+  { entry, kind, place }: { readonly entry: ModelEntry; readonly kind: string; readonly place: ModelsPlace },
+): ModelSpec {
+  const { catalog } = place.gathered;
+  const known = catalog.findKnownModel(kind, spec.model);
+  const demanded = catalog.providers.get(kind)?.needsOutputLimit === true;
+  const isOpen = spec.params['maxOutputTokens'] === undefined;
+  if (demanded && isOpen && (known?.maxOutputTokens ?? null) === null) {
+    reporter(
+      place.source,
+      place.gathered,
+    )({
+      path: typeof entry === 'string' ? [] : ['params'],
+      message:
+        `model "${spec.model}" needs params.maxOutputTokens: "${kind}" demands a cap on output, ` +
+        'and the price table does not know this model',
+    });
+  }
+  if (known === null) return spec;
+  const priced = spec.price === null && known.price !== null;
+  const limit = known.maxOutputTokens !== null && isOpen && (demanded || place.hasBudget);
   return {
-    id: given.id ?? `${providerId}:${model}`,
-    providerId,
-    model,
-    params,
-    price: price ?? (provider.kind === 'mock' ? FREE : null),
+    ...spec,
+    price: spec.price ?? known.price,
+    card: { ...known.card, priced },
+    ...(limit && known.maxOutputTokens !== null ? { outputLimit: known.maxOutputTokens } : {}),
   };
 }
 
-type CheckedModel = Parameters<Exclude<Gathered['catalog']['findParamProblems'], undefined>>[0];
+type CheckedModel = Parameters<Catalog['findParamProblems']>[0];
 
 function checkParams(entry: ModelEntry, model: CheckedModel, { source, gathered }: Place): void {
   const report = reporter(source, gathered);
-  for (const { path, message } of gathered.catalog.findParamProblems?.(model) ?? []) {
+  for (const { path, message } of gathered.catalog.findParamProblems(model)) {
     // The short form has no fields to point at.
     report({ path: typeof entry === 'string' ? [] : path, message });
   }
@@ -180,9 +211,6 @@ function splitShortForm(entry: string): Split {
 }
 
 function toUnknownProvider(id: string, known: readonly string[]): Omit<Finding, 'path'> {
-  if (['openai', 'anthropic', 'google'].includes(id)) {
-    return { message: toUnavailable(`provider kind "${id}"`, PROVIDER_KINDS), got: id };
-  }
   if (id === 'openai-compatible') {
     const message =
       'kind "openai-compatible" needs an address: declare it under "providers" with a "baseUrl"';

@@ -15,7 +15,7 @@ import {
   variableName,
 } from './shapes.ts';
 
-/** Kinds that the run file knows; which of them this version can run is said in `resolve-*.ts`. */
+/** Built-in kinds; plug-ins add their own. */
 const PROVIDER_KINDS = ['openai-compatible', 'mock', 'openai', 'anthropic', 'google'] as const;
 
 const concurrency = z
@@ -31,10 +31,15 @@ const price = object({
 
 export const modelSchema = object({
   id: name.optional().describe('Unique in the run; what reports show. "provider:model" unless given.'),
-  provider: name.describe('The id of a provider of this file, or "mock".'),
+  provider: name.describe(
+    'The id of a provider of this file, or a kind that needs no more: openai, anthropic, google, mock.',
+  ),
   model: name.describe('The name that the provider knows.'),
   params: jsonObject.optional().describe('Sent with every call: temperature, maxOutputTokens, seed ...'),
-  price: price.nullable().optional(),
+  price: price
+    .nullable()
+    .optional()
+    .describe("USD per million tokens; from Assay's price table unless given, where it knows the model."),
 });
 
 export const modelEntrySchema = z.union([
@@ -47,9 +52,12 @@ export const modelEntrySchema = z.union([
 
 export const providerSchema = object({
   id: name,
-  kind: z.string().describe(`One of ${PROVIDER_KINDS.join(', ')}.`),
+  kind: z.string().describe(`One of ${PROVIDER_KINDS.join(', ')}, or a plug-in's.`),
   baseUrl: name.optional().describe('Address of the API, such as http://127.0.0.1:8080/v1.'),
-  apiKeyEnv: variableName.optional().describe('Name of the environment variable that holds the key.'),
+  apiKeyEnv: variableName
+    .nullable()
+    .optional()
+    .describe('Name of the environment variable that holds the key; null = none is sent.'),
   limits: object({
     concurrency: concurrency.default('auto'),
     requestsPerMinute: count.nullable().optional().describe('Of all workers and runs together.'),

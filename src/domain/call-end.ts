@@ -9,7 +9,8 @@ const ADVICE: { readonly [K in ClassifiedFailure['class']]?: string } = {
   server: 'the endpoint is failing; try `assay resume` later',
   time_out: 'raise the time-out that is named, or try `assay resume` later',
   no_evidence: 'the endpoint reported success without an answer; check its account and logs',
-  bad_answer: 'the endpoint does not speak the OpenAI form at this address; check providers[].baseUrl',
+  bad_answer:
+    'the endpoint does not speak the form of its provider kind at this address; check providers[].kind and baseUrl',
 };
 
 /** The most frequent 404: an address without `/v1`, or a name that the server does not know. */

@@ -10,13 +10,15 @@ import {
   CREDENTIAL_RULE,
   FILE_CODES,
   NEVER_SENT_CODES,
+  NO_QUOTA,
   findStatedStatus,
   OVERFLOW_RULE,
   SHORT_LIMIT,
   THROTTLE_RULE,
   TIME_OUT_CODES,
+  TOO_LARGE_RULE,
 } from './failure-patterns.ts';
-import { parseRetryAfter } from './retry-delay.ts';
+import { findRetryAfter } from './retry-after.ts';
 
 /** A user's rule: every given field must match. Looked at before the built-in table. */
 export type FailureRule = {
@@ -28,6 +30,8 @@ export type FailureRule = {
   readonly class: FailureClass;
   readonly retryable: boolean;
 };
+
+const SHORT_CODE = 'minute_quota_exceeded';
 
 type Verdict = { readonly class: FailureClass; readonly retryable: boolean };
 
@@ -55,7 +59,7 @@ export function classifyFailure(
   return {
     ...verdict,
     status: facts.status,
-    retryAfterMs: parseRetryAfter(facts.headers, options.now),
+    retryAfterMs: findRetryAfter(facts, options.now),
     served: facts.status === null ? maybeServed(facts) : facts.status < 400,
     message: toMessage(facts),
   };
@@ -79,8 +83,10 @@ function matchesRule(facts: FailureFacts, rule: FailureRule): boolean {
 
 function decide(facts: FailureFacts): Verdict {
   if (facts.codes.some((code) => CANCEL_CODES.has(code))) return toVerdict('cancelled');
-  const coded = facts.codes.map(toCodeClass).find((name) => name !== undefined);
-  if (coded === 'context_overflow' || coded === 'billing') return toVerdict(coded);
+  const classes = facts.codes.map(toCodeClass);
+  const certain = classes.find((name) => name === 'context_overflow' || name === 'billing');
+  if (certain !== undefined) return toVerdict(certain);
+  const coded = classes.find((name) => name !== undefined);
   if (facts.status !== null) return toVerdict(decideByStatus(facts, facts.status));
   if (coded !== undefined) return toVerdict(refine(facts, coded));
   return decideBySystem(facts) ?? decideByText(facts);
@@ -101,9 +107,11 @@ function decideByStatus(facts: FailureFacts, status: number): FailureClass {
 /** A quota hides behind "too many requests", an overflow or a bad key behind "bad request". */
 function refine(facts: FailureFacts, name: FailureClass): FailureClass {
   if (name === 'throttled' || name === 'bad_request') {
-    const short = facts.texts.some((text) => SHORT_LIMIT.test(text));
-    if (!short && says(facts, BILLING_RULE)) return 'billing';
+    const short = facts.texts.some((text) => SHORT_LIMIT.test(text)) || facts.codes.includes(SHORT_CODE);
+    const none = facts.texts.some((text) => NO_QUOTA.test(text));
+    if ((none || !short) && says(facts, BILLING_RULE)) return 'billing';
   }
+  if (name === 'throttled' && says(facts, TOO_LARGE_RULE)) return 'bad_request';
   if (name !== 'bad_request') return name;
   if (says(facts, OVERFLOW_RULE)) return 'context_overflow';
   if (facts.codes.some((code) => toCodeClass(code) === 'credential')) return 'credential';

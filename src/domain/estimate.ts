@@ -44,7 +44,7 @@ export function estimateRun(spec: RunSpec, suites: ReadonlyMap<string, Suite>): 
 
 function estimateModel(model: ModelSpec, spec: RunSpec, suites: ReadonlyMap<string, Suite>): ModelEstimate {
   let [cells, modelCalls, inputTokens, outputTokens] = [0, 0, 0, 0];
-  const perCall = outputCap(model) ?? ASSUMED_OUTPUT_TOKENS;
+  const perCall = declaredCap(model) ?? ASSUMED_OUTPUT_TOKENS;
   for (const request of spec.requests.filter((one) => one.modelIds.includes(model.id))) {
     const steps = assumedSteps(request);
     for (const { testCase } of suites.get(request.suiteKey)?.cases ?? []) {
@@ -64,7 +64,9 @@ const assumedSteps = (request: RequestSpec): number =>
   request.harness.kind === 'agent' ? Math.min(ASSUMED_AGENT_STEPS, request.harness.maxSteps) : 1;
 
 /** The cap on output that is sent with every call of a model, or null. */
-export const outputCap = (model: ModelSpec): number | null => {
+export const outputCap = (model: ModelSpec): number | null => declaredCap(model) ?? model.outputLimit ?? null;
+
+const declaredCap = (model: ModelSpec): number | null => {
   const cap = model.params['maxOutputTokens'];
   return typeof cap === 'number' ? cap : null;
 };

@@ -1,3 +1,4 @@
+import { readErrorDetails } from './error-details.ts';
 import type { FailureClass } from './failure.ts';
 import { isMarkup } from './failure-message.ts';
 
@@ -10,6 +11,8 @@ export type FailureFacts = {
   readonly texts: readonly string[];
   /** Names in lower case. */
   readonly headers: { readonly [name: string]: string };
+  /** A wait that the error's own details ask for, in milliseconds, or null. */
+  readonly retryAfterMs: number | null;
   /** Put before the message, such as `HTTP 503`. */
   readonly label: string | null;
   /** Set where the caller itself saw what happened, such as its own timer or an empty answer. */
@@ -21,6 +24,7 @@ export const NO_FACTS: FailureFacts = {
   codes: [],
   texts: [],
   headers: {},
+  retryAfterMs: null,
   label: null,
   known: null,
 };
@@ -44,10 +48,12 @@ export function readErrorFacts(error: unknown): FailureFacts {
   const found = links.map(readLink);
   const headers = found.find((one) => Object.keys(one.headers).length > 0)?.headers ?? {};
   const status = found.find((one) => one.status !== null)?.status ?? null;
+  const retryAfterMs = found.find((one) => one.retryAfterMs !== null)?.retryAfterMs ?? null;
   return {
     ...NO_FACTS,
     status,
     headers,
+    retryAfterMs,
     codes: found.flatMap((one) => one.codes),
     texts: [...new Set(found.flatMap((one) => one.texts))],
   };
@@ -67,6 +73,7 @@ export function readAnswerFacts(answer: {
     ...NO_FACTS,
     status: answer.status >= 300 ? answer.status : (structured?.status ?? null),
     codes: structured?.codes ?? [],
+    retryAfterMs: structured?.retryAfterMs ?? null,
     texts: found.length > 0 ? found : textOf(answer.body),
     headers: answer.headers,
     label: `HTTP ${answer.status}${page ? ' with HTML instead of JSON' : ''}`,
@@ -74,7 +81,9 @@ export function readAnswerFacts(answer: {
 }
 
 /** Facts of an error object inside a body: `{error: {...}}`, `{error: "..."}`, `[{error}]`, `{message, code}`. */
-export function readErrorBody(body: Fields): Pick<FailureFacts, 'status' | 'codes' | 'texts'> {
+export function readErrorBody(
+  body: Fields,
+): Pick<FailureFacts, 'status' | 'codes' | 'texts' | 'retryAfterMs'> {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   const outer = isFields(first) ? first : {};
   const inner = outer['error'];
@@ -86,9 +95,11 @@ export function readErrorBody(body: Fields): Pick<FailureFacts, 'status' | 'code
     ...textOf(source['detail']),
   ];
   const names = [source['code'], source['type'], source['status']].filter((name) => typeof name === 'string');
+  const details = readErrorDetails(source['details']);
   return {
     status: toStatus(source['code']) ?? toStatus(source['status']) ?? toStatus(source['status_code']),
-    codes: names.map((name) => name.toLowerCase()),
+    codes: [...names.map((name) => name.toLowerCase()), ...details.codes],
+    retryAfterMs: details.retryAfterMs,
     texts: texts.length > 0 || !isFields(source['detail']) ? texts : [JSON.stringify(source['detail'])],
   };
 }
@@ -108,8 +119,12 @@ function listChain(error: unknown): unknown[] {
   return links;
 }
 
-function readLink(link: unknown): Pick<FailureFacts, 'status' | 'codes' | 'texts' | 'headers'> {
-  if (!isFields(link)) return { status: null, codes: [], texts: textOf(link), headers: {} };
+function readLink(
+  link: unknown,
+): Pick<FailureFacts, 'status' | 'codes' | 'texts' | 'headers' | 'retryAfterMs'> {
+  if (!isFields(link)) {
+    return { status: null, codes: [], texts: textOf(link), headers: {}, retryAfterMs: null };
+  }
   const response = isFields(link['response']) ? link['response'] : {};
   const data = isFields(link['data']) ? link['data'] : {};
   const body = isFields(data['error']) ? data : isFields(link['error']) ? link : null;
@@ -120,6 +135,7 @@ function readLink(link: unknown): Pick<FailureFacts, 'status' | 'codes' | 'texts
     status: statuses.find((status) => status !== null) ?? inside?.status ?? null,
     codes: [...names.map((name) => name.toLowerCase()), ...(inside?.codes ?? [])],
     texts: [...textOf(link['message']), ...(inside?.texts ?? [])],
+    retryAfterMs: inside?.retryAfterMs ?? null,
     headers: {
       ...readHeaders(response['headers']),
       ...readHeaders(link['headers']),

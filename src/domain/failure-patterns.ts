@@ -26,6 +26,7 @@ export const CODE_CLASSES: { readonly [code: string]: FailureClass } = {
   billing_error: 'billing',
   payment_required: 'billing',
   credit_balance_too_low: 'billing',
+  daily_quota_exceeded: 'billing',
   arrearage: 'billing',
   invalid_api_key: 'credential',
   api_key_invalid: 'credential',
@@ -36,6 +37,7 @@ export const CODE_CLASSES: { readonly [code: string]: FailureClass } = {
   account_deactivated: 'credential',
   permission_error: 'credential',
   permission_denied: 'credential',
+  minute_quota_exceeded: 'throttled',
   rate_limit_exceeded: 'throttled',
   rate_limit_error: 'throttled',
   rate_limit_reached_error: 'throttled',
@@ -60,6 +62,8 @@ export const CODE_CLASSES: { readonly [code: string]: FailureClass } = {
   invalid_argument: 'bad_request',
   not_found_error: 'bad_request',
   model_not_found: 'bad_request',
+  invalid_prompt: 'bad_request',
+  content_policy_violation: 'bad_request',
   request_too_large: 'bad_request',
 };
 
@@ -124,13 +128,16 @@ export const FILE_CODES: ReadonlySet<string> = new Set([
 /** A limit that refills by itself, although the text speaks of a quota. */
 export const SHORT_LIMIT = /\bper[\s_-]?(?:second|minute)\b|PerMinute|\b(?:try again|retry) in \d/i;
 
+/** A limit of nothing, which no wait refills although the text names a minute. */
+export const NO_QUOTA = /\bquota exceeded\b[^\n]*\blimit: 0\b/i;
+
 export const OVERFLOW_RULE: TextRule = {
   class: 'context_overflow',
   pattern: anchored(
     [
       String.raw`this model'?s maximum (?:context|prompt) length is`,
       String.raw`(?:the |your )?(?:prompt|input) is too long`,
-      String.raw`(?:the |your )?input (?:token count|length)[^.]{0,80}\bexceeds?\b`,
+      String.raw`(?:the |your )?input (?:tokens|token count|length)\b[^.]{0,80}\bexceeds?\b`,
       String.raw`(?:the |your )?(?:request|prompt|input|messages?)\b[^.]{0,80}\bexceeds? (?:the |this |your )?(?:available |maximum |model'?s )*(?:context|token limit)`,
       String.raw`requested tokens\b[^.]{0,40}\bexceeds? (?:the )?context window`,
       String.raw`(?:the )?(?:decoder |encoder )?prompt\b[^.]{0,60}\blonger than the maximum (?:model|context) length`,
@@ -153,6 +160,7 @@ export const BILLING_RULE: TextRule = {
       String.raw`(?:your |the )?(?:daily|weekly|monthly|account|plan|free[- ]tier|api) (?:usage )?(?:quota|credits?|usage limit|spend(?:ing)? limit)\b[^.]{0,60}\b(?:exhausted|exceeded|reached|used up)`,
       String.raw`(?:your |the )?quota (?:is |has been )?(?:exhausted|used up)`,
       String.raw`billing hard limit has been reached`,
+      String.raw`you have reached your specified (?:workspace )?(?:api )?usage limits`,
       String.raw`payment required\b`,
       String.raw`this request requires more credits`,
     ].join('|'),
@@ -177,6 +185,12 @@ export const THROTTLE_RULE: TextRule = {
   pattern: anchored(
     String.raw`rate[ -]?limit(?:ed)? (?:reached|exceeded|hit)|rate[ -]?limited\b|too many requests\b`,
   ),
+};
+
+/** More than a whole minute's limit in one request: the same request never fits. */
+export const TOO_LARGE_RULE: TextRule = {
+  class: 'bad_request',
+  pattern: anchored(String.raw`request too large for\b`),
 };
 
 export const CONNECTION_RULE: TextRule = {

@@ -3,12 +3,11 @@ import type { RunModule } from './run-module.ts';
 import type { AttemptLimits } from './suite.ts';
 import type { Price } from './usage.ts';
 
-export type ProviderKind = 'openai-compatible' | 'mock';
-
 /** Where models are reached. Two providers with equal kind, base address and key name are one engine. */
 export type ProviderSpec = {
   readonly id: string;
-  readonly kind: ProviderKind;
+  /** A built-in kind or a plug-in's. */
+  readonly kind: string;
   readonly baseUrl: string | null;
   /** Name of the environment variable that holds the key; never the key. */
   readonly apiKeyEnv: string | null;
@@ -36,6 +35,21 @@ export type ModelSpec = {
   readonly model: string;
   readonly params: JsonObject;
   readonly price: Price | null;
+  /** Row of Assay's price table for this model; absent when it has none. */
+  readonly card?: ModelCard;
+  /** The cap on output that is sent where `params` have none: with a budget, and to APIs that demand one. */
+  readonly outputLimit?: number;
+};
+
+/** What the price table knows of a model, and since when. */
+export type ModelCard = {
+  /** Name of the row. */
+  readonly model: string;
+  /** Day on which the row was read from its source, `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly source: string;
+  /** Whether `price` is the row's; false = the run file has its own. */
+  readonly priced: boolean;
 };
 
 export type HarnessSpec =

@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** One message of a transcript in Assay's own, provider-neutral form. */
 export type Message =
@@ -11,6 +11,8 @@ export type Message =
       /** Thoughts that the provider marked as such, or null. */
       readonly reasoning: string | null;
       readonly toolCalls: readonly ToolCall[];
+      /** The same answer as its provider wants it back; only where it carries marks such as signatures. */
+      readonly parts?: readonly AnswerPart[];
     }
   | {
       readonly role: 'tool';
@@ -20,6 +22,11 @@ export type Message =
       readonly text: string;
       readonly status: ToolStatus;
     };
+
+/** A part of an answer, in its order, with the marks that its provider demands with the next request. */
+export type AnswerPart =
+  | { readonly kind: 'reasoning' | 'text'; readonly text: string; readonly marks: JsonObject }
+  | { readonly kind: 'tool_call'; readonly toolCallId: string; readonly marks: JsonObject };
 
 export type AssistantMessage = Extract<Message, { role: 'assistant' }>;
 export type ToolMessage = Extract<Message, { role: 'tool' }>;

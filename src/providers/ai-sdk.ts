@@ -5,16 +5,33 @@ import type {
   LanguageModelV3GenerateResult,
   LanguageModelV3Message,
   LanguageModelV3Prompt,
+  LanguageModelV3ReasoningPart,
+  LanguageModelV3TextPart,
+  LanguageModelV3ToolCallPart,
+  SharedV3ProviderMetadata,
+  SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
 import type { JsonObject } from '../domain/json.ts';
-import type { FinishReason, Message, ToolArguments, ToolCall, ToolSchema } from '../domain/transcript.ts';
-import { isFields } from './chat-usage.ts';
+import type {
+  AnswerPart,
+  AssistantMessage,
+  FinishReason,
+  Message,
+  ToolArguments,
+  ToolCall,
+  ToolSchema,
+} from '../domain/transcript.ts';
+import { isFields } from './fields.ts';
+
+type SdkPart = LanguageModelV3ReasoningPart | LanguageModelV3TextPart | LanguageModelV3ToolCallPart;
 
 /** What an AI SDK result says, in Assay's form; usage is the provider's own matter. */
 export type SdkAnswer = {
   readonly text: string;
   readonly reasoning: string | null;
   readonly toolCalls: readonly ToolCall[];
+  /** In order and with the provider's marks, where it wants them back; else null. */
+  readonly parts: readonly AnswerPart[] | null;
   readonly finishReason: FinishReason;
   readonly notes: readonly string[];
 };
@@ -40,6 +57,7 @@ function toSdkMessage(message: Message, thoughts: 'with thoughts' | 'without'): 
     case 'user':
       return { role: 'user', content: [{ type: 'text', text: message.text }] };
     case 'assistant': {
+      if (message.parts !== undefined) return { role: 'assistant', content: toMarkedParts(message) };
       const reasoning = thoughts === 'without' ? null : message.reasoning;
       return {
         role: 'assistant',
@@ -64,6 +82,16 @@ function toSdkMessage(message: Message, thoughts: 'with thoughts' | 'without'): 
       };
   }
 }
+
+/** An answer as its provider said it: order, signatures and ids kept. */
+const toMarkedParts = ({ parts = [], toolCalls }: AssistantMessage): SdkPart[] =>
+  parts.flatMap((part): SdkPart[] => {
+    const providerOptions = part.marks as SharedV3ProviderOptions;
+    if (part.kind !== 'tool_call') return [{ type: part.kind, text: part.text, providerOptions }];
+    return toolCalls
+      .filter((call) => call.id === part.toolCallId)
+      .map((call) => ({ ...toSdkToolCall(call), providerOptions }));
+  });
 
 const toSdkToolCall = (call: ToolCall) => ({
   type: 'tool-call' as const,
@@ -93,16 +121,44 @@ export function readSdkResult(result: LanguageModelV3GenerateResult, step: numbe
   let text = '';
   let reasoning = '';
   const toolCalls: ToolCall[] = [];
+  const parts: AnswerPart[] = [];
   const notes = result.warnings.map(toWarningNote);
   for (const part of result.content) {
-    if (part.type === 'text') text += part.text;
-    else if (part.type === 'reasoning') reasoning += part.text;
-    else if (part.type === 'tool-call') toolCalls.push(toToolCall(part, { step, before: toolCalls }));
-    else notes.push(`ignored a part of type "${part.type}"`);
+    const marks = toMarks(part.providerMetadata);
+    if (part.type === 'text' || part.type === 'reasoning') {
+      if (part.type === 'text') text += part.text;
+      else reasoning += part.text;
+      parts.push({ kind: part.type, text: part.text, marks });
+    } else if (part.type === 'tool-call') {
+      const call = toToolCall(part, { step, before: toolCalls });
+      toolCalls.push(call);
+      parts.push({ kind: 'tool_call', toolCallId: call.id, marks });
+    } else notes.push(`ignored a part of type "${part.type}"`);
   }
-  const finishReason = toFinishReason(result.finishReason, toolCalls);
-  return { text, reasoning: reasoning === '' ? null : reasoning, toolCalls, finishReason, notes };
+  return {
+    text,
+    reasoning: reasoning === '' ? null : reasoning,
+    toolCalls,
+    parts: parts.some(isMarked) ? parts : null,
+    finishReason: toFinishReason(result.finishReason, toolCalls),
+    notes,
+  };
 }
+
+/** A provider's metadata as plain JSON, without what is null. */
+function toMarks(metadata: SharedV3ProviderMetadata | undefined): JsonObject {
+  const marks = Object.entries(metadata ?? {}).map(([provider, fields]) => {
+    const known = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+    return [provider, Object.fromEntries(known)] as const;
+  });
+  return JSON.parse(JSON.stringify(Object.fromEntries(marks))) as JsonObject;
+}
+
+/** An item's id alone is worth nothing to a provider that stored nothing. */
+const isMarked = ({ marks }: AnswerPart): boolean =>
+  Object.values(marks).some(
+    (fields) => isFields(fields) && Object.keys(fields).some((name) => name !== 'itemId'),
+  );
 
 function toToolCall(
   part: { readonly toolCallId: string; readonly toolName: string; readonly input: string },
@@ -126,6 +182,8 @@ export function parseToolArguments(text: string): ToolArguments {
   try {
     const value: unknown = JSON.parse(text);
     if (isFields(value)) return { kind: 'parsed', value: value as JsonObject };
+    // The SDK writes a text that stands for arguments as JSON.
+    if (typeof value === 'string') return { kind: 'unreadable', text: value };
   } catch {
     // Kept as the text that came: the agent's loop tells the model.
   }

@@ -1,9 +1,10 @@
-import { NO_FACTS, readAnswerFacts, readErrorBody } from '../domain/failure-facts.ts';
-import { isMarkup } from '../domain/failure-message.ts';
-import { isFields, readChatUsage } from './chat-usage.ts';
-import type { Fields } from './chat-usage.ts';
-import { CallFault, createFault } from './provider-error.ts';
+import { NO_FACTS, readErrorBody } from '../domain/failure-facts.ts';
+import { checkLength, hasError, parseBody, toNoAnswerFault } from './answer-body.ts';
+import { readChatUsage } from './chat-usage.ts';
 import type { ExchangeAnswer } from './exchange.ts';
+import { isFields } from './fields.ts';
+import type { Fields } from './fields.ts';
+import { CallFault, createFault } from './provider-error.ts';
 
 /** A chat completion in the one shape that the AI SDK reads, with notes of what was left out. */
 export type ChatBody = {
@@ -14,6 +15,7 @@ export type ChatBody = {
 };
 
 export type ChatChoice = {
+  readonly index: 0;
   readonly finish_reason: string | null;
   readonly message: {
     readonly role: 'assistant';
@@ -27,6 +29,7 @@ export type ChatChoice = {
 export type ChatToolCall = {
   /** Empty when none came. */
   readonly id: string;
+  readonly type: 'function';
   readonly function: { readonly name: string; readonly arguments: string };
 };
 
@@ -48,99 +51,25 @@ const FINISH_REASONS: { readonly [reason: string]: string } = {
   tool_use: 'tool_calls',
 };
 
-/** More text than any model writes at once; scorers and the store take every answer whole. */
-export const ANSWER_LIMIT_CHARACTERS = 2 * 1024 * 1024;
-
 /**
  * Checks an answer and brings it into shape. Throws a `CallFault` for everything that is no model's
  * answer: other statuses, pages, broken JSON, error bodies with status 200, no choices, a choice that
  * ended in an error.
  */
 export function readChatAnswer(answer: ExchangeAnswer): ChatBody {
-  if (answer.status < 200 || answer.status > 299) throw new CallFault(readAnswerFacts(answer));
   const body = parseBody(answer);
   const choices = Array.isArray(body['choices']) ? body['choices'] : [];
-  if (hasError(body) || !isFields(choices[0])) throw toNoAnswerFault(body, answer.headers);
+  const usage = readChatUsage(body['usage']);
+  if (hasError(body) || !isFields(choices[0])) {
+    throw toNoAnswerFault(body, { headers: answer.headers, usage, missing: 'choices' });
+  }
   const choice = choices[0];
   if (choice['finish_reason'] === 'error' || hasError(choice)) throw toEndedInErrorFault(choice, body);
   const chat = toChatBody(body, choice);
-  const characters = countCharacters(chat.choices[0].message);
-  if (characters > ANSWER_LIMIT_CHARACTERS) throw toLengthFault(characters, body);
+  const { content, refusal, reasoning_content, tool_calls } = chat.choices[0].message;
+  const calls = (tool_calls ?? []).map((call) => call.function.arguments);
+  checkLength([content, refusal, reasoning_content, ...calls], usage);
   return chat;
-}
-
-const countCharacters = ({
-  content,
-  refusal,
-  reasoning_content,
-  tool_calls,
-}: ChatChoice['message']): number =>
-  [content, refusal, reasoning_content, ...(tool_calls ?? []).map((call) => call.function.arguments)].reduce(
-    (sum, text) => sum + (text?.length ?? 0),
-    0,
-  );
-
-/** The model's own doing, paid for, and no better the next time. */
-const toLengthFault = (characters: number, body: Fields): CallFault =>
-  createFault({
-    class: 'bad_request',
-    retryable: false,
-    message: `the answer has ${characters} characters, Assay takes at most ${ANSWER_LIMIT_CHARACTERS}: lower params.maxOutputTokens`,
-    usage: body['usage'] === undefined ? null : readChatUsage(body['usage']),
-  });
-
-function parseBody(answer: ExchangeAnswer): Fields {
-  let body: unknown;
-  try {
-    body = JSON.parse(answer.body);
-  } catch (error) {
-    throw toUnreadableFault(answer, error);
-  }
-  // Some gateways wrap an error object into a list.
-  const first: unknown = Array.isArray(body) ? body[0] : body;
-  if (isFields(first)) return first;
-  throw toBadAnswer(`status ${answer.status} with JSON that is no object: ${answer.body.slice(0, 200)}`);
-}
-
-function toUnreadableFault(answer: ExchangeAnswer, error: unknown): CallFault {
-  if (isMarkup(answer.body)) {
-    return createFault({
-      class: 'bad_answer',
-      // A page with status 200 is a sign-in form or a wrong address: asking again brings the same page.
-      retryable: false,
-      message: `HTML instead of JSON with status ${answer.status}; check baseUrl. The page says: ${answer.body.slice(0, 8192)}`,
-    });
-  }
-  if (answer.body.trim() === '') return toBadAnswer(`an empty body with status ${answer.status}`);
-  const reason = error instanceof Error ? error.message : String(error);
-  return toBadAnswer(`malformed JSON with status ${answer.status} (${reason})`);
-}
-
-const toBadAnswer = (message: string): CallFault =>
-  createFault({ class: 'bad_answer', retryable: true, message });
-
-const hasError = (fields: Fields): boolean => {
-  const error = fields['error'];
-  return (isFields(error) && Object.keys(error).length > 0) || (typeof error === 'string' && error !== '');
-};
-
-/** An error body that came with a success status, or an answer without choices. */
-function toNoAnswerFault(body: Fields, headers: { readonly [name: string]: string }): CallFault {
-  const usage = readChatUsage(body['usage']);
-  const spent = usage.inputTokens === null && usage.outputTokens === null ? null : usage;
-  const found = readErrorBody(body);
-  if (hasError(body) || found.texts.length > 0) {
-    return new CallFault(
-      { ...NO_FACTS, ...found, headers, label: 'an error in a body with status 200' },
-      spent,
-    );
-  }
-  return createFault({
-    class: 'bad_answer',
-    retryable: true,
-    message: 'an answer with status 200 and no choices',
-    usage: spent,
-  });
 }
 
 function toEndedInErrorFault(choice: Fields, body: Fields): CallFault {
@@ -167,6 +96,7 @@ function toChatBody(body: Fields, choice: Fields): ChatBody {
     notes: content.ignored.map((type) => `ignored a content part of type "${type}"`),
     choices: [
       {
+        index: 0,
         finish_reason:
           typeof finish === 'string' ? (FINISH_REASONS[finish.toLowerCase()] ?? finish.toLowerCase()) : null,
         message: {
@@ -215,6 +145,7 @@ function readToolCalls(raw: unknown): ChatToolCall[] {
     const given = inner['arguments'];
     return {
       id: typeof call['id'] === 'string' ? call['id'] : '',
+      type: 'function',
       function: {
         name: typeof inner['name'] === 'string' ? inner['name'] : '',
         arguments:

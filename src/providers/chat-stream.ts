@@ -1,23 +1,14 @@
 import { readContent } from './chat-answer.ts';
-import { isFields } from './chat-usage.ts';
-import type { Fields } from './chat-usage.ts';
-import type { BodyReader } from './exchange.ts';
-import { createFault } from './provider-error.ts';
+import type { StreamFolder } from './event-stream.ts';
+import { isFields } from './fields.ts';
+import type { Fields } from './fields.ts';
 
 type OpenToolCall = { id: string | null; index: number | null; name: string; arguments: string };
 
-/**
- * Folds the events of a streamed chat completion into the body that the same answer has without
- * streaming, as they come; so that only one reader of answers exists and memory holds the answer alone.
- */
-export class ChatStream implements BodyReader {
-  readonly #decoder = new TextDecoder();
+/** Folds the events of a streamed chat completion into the body that the same answer has without streaming. */
+export class ChatFolder implements StreamFolder {
   readonly #calls: OpenToolCall[] = [];
   readonly #ignored: Fields[] = [];
-  #pending = '';
-  #data: string[] = [];
-  #done = false;
-  #events = 0;
   #id: string | null = null;
   #text = '';
   #reasoning = '';
@@ -28,59 +19,21 @@ export class ChatStream implements BodyReader {
   #usage: Fields | null = null;
   #hasChoice = false;
 
-  push(chunk: Buffer): boolean {
-    this.#pending += this.#decoder.decode(chunk, { stream: true });
-    const lines = this.#pending.split(/\r\n|\n|\r(?!$)/);
-    this.#pending = lines.pop() ?? '';
-    for (const line of lines) this.#readLine(line);
-    return this.#done;
-  }
-
-  /** Whether the model's part is complete: its end was announced, whatever became of the connection. */
+  /** What announces the end of a choice; usage may follow in an event of its own. */
   get isFinished(): boolean {
-    return this.#done || this.#finish !== null;
+    return this.#finish !== null || this.#bodyError !== undefined || this.#choiceError !== undefined;
   }
 
-  /** Text of the folded body. Throws a `CallFault` of class `connection` when the stream stopped early. */
-  end(): string {
-    this.#readLine(this.#pending);
-    this.#readLine('');
-    this.#pending = '';
-    if (!this.isFinished && this.#bodyError === undefined && this.#choiceError === undefined) {
-      throw toCutFault(this.#events);
-    }
-    return JSON.stringify(this.#toBody());
-  }
-
-  #readLine(line: string): void {
-    if (line.startsWith('data:')) this.#data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
-    else if (line === '') this.#dispatch();
-  }
-
-  #dispatch(): void {
-    const data = this.#data.join('\n').trim();
-    this.#data = [];
-    if (data === '') return;
-    if (data === '[DONE]') {
-      this.#done = true;
-      return;
-    }
-    this.#events += 1;
-    this.#fold(parseEvent(data, this.#events));
-  }
-
-  #fold(event: Fields): void {
+  fold(event: Fields): boolean {
     if (typeof event['id'] === 'string' && event['id'] !== '') this.#id ??= event['id'];
     if (isFields(event['usage'])) this.#usage = event['usage'];
-    if (event['error'] !== undefined && event['error'] !== null) {
-      this.#bodyError = event['error'];
-      this.#done = true;
-    }
+    if (event['error'] !== undefined && event['error'] !== null) this.#bodyError = event['error'];
     const choices = Array.isArray(event['choices']) ? event['choices'] : [];
     for (const choice of choices.filter(isFields)) {
       if (choice['index'] === undefined || choice['index'] === null || choice['index'] === 0)
         this.#foldChoice(choice);
     }
+    return this.#bodyError !== undefined;
   }
 
   #foldChoice(choice: Fields): void {
@@ -132,7 +85,7 @@ export class ChatStream implements BodyReader {
     return delta.name === null || delta.name === '' ? this.#calls.at(-1) : undefined;
   }
 
-  #toBody(): Fields {
+  toBody(): Fields {
     const message = {
       content: [{ type: 'text', text: this.#text }, ...this.#ignored],
       refusal: this.#refusal,
@@ -151,21 +104,3 @@ export class ChatStream implements BodyReader {
     };
   }
 }
-
-function parseEvent(data: string, number: number): Fields {
-  try {
-    const event: unknown = JSON.parse(data);
-    if (isFields(event)) return event;
-  } catch {
-    // Falls through to the fault below: what matters is which event it was.
-  }
-  const message = `malformed JSON in event ${number} of the stream: ${data.slice(0, 200)}`;
-  throw createFault({ class: 'bad_answer', retryable: true, message });
-}
-
-const toCutFault = (events: number): Error =>
-  createFault({
-    class: 'connection',
-    retryable: true,
-    message: `the stream stopped after ${events} events, before its end was announced`,
-  });

@@ -1,20 +1,6 @@
 import { UNKNOWN_USAGE } from '../domain/usage.ts';
 import type { Usage } from '../domain/usage.ts';
-
-export type Fields = { readonly [name: string]: unknown };
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
-
-/** The first of the values that is a whole number of tokens, or null. */
-function firstCount(...values: readonly unknown[]): number | null {
-  for (const value of values) {
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  }
-  return null;
-}
+import { firstCount, isFields, toFields } from './fields.ts';
 
 /**
  * Usage of a chat completion. What the provider leaves out is null. Where the stated total shows that

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { JsonObject } from '../domain/json.ts';
+import type { ParamProblem } from './params.ts';
 
 export const MOCK_MODES = ['oracle', 'fixed', 'echo', 'empty', 'flaky', 'answers', 'script'] as const;
 export type MockMode = (typeof MOCK_MODES)[number];
@@ -73,7 +75,7 @@ export type MockFault = z.infer<typeof fault>;
 export type MockStep = z.infer<typeof step>;
 
 /** Parameters without which a mode cannot answer. */
-export const MODE_NEEDS: { readonly [mode in MockMode]: readonly (keyof MockParams)[] } = {
+const MODE_NEEDS: { readonly [mode in MockMode]: readonly (keyof MockParams)[] } = {
   oracle: [],
   fixed: ['text'],
   echo: [],
@@ -84,3 +86,14 @@ export const MODE_NEEDS: { readonly [mode in MockMode]: readonly (keyof MockPara
 };
 
 export const isMockMode = (name: string): name is MockMode => MOCK_MODES.some((mode) => mode === name);
+
+/** An unknown mock model, and parameters without which a mock model cannot answer. */
+export function checkMockModel(model: string, params: JsonObject): ParamProblem[] {
+  if (!isMockMode(model)) {
+    const message = `unknown mock model "${model}", expected one of ${MOCK_MODES.join(', ')}`;
+    return [{ path: ['model'], message }];
+  }
+  return MODE_NEEDS[model]
+    .filter((name) => !Object.hasOwn(params, name))
+    .map((name) => ({ path: ['params', name], message: `mock model "${model}" needs params.${name}` }));
+}

@@ -111,7 +111,7 @@ gates:     { minCoverage: 0.95, minPassRate: 0.8, minMean: null, maxUnscoredRate
 context:   { tenant: acme }
 `);
   expect(toMessages(problems)).toEqual([
-    'provider kind "openai" is not available in this version; available: mock, openai-compatible',
+    'model "gpt-5-mini" does not take temperature 0: a reasoning model draws as it likes; remove it, steer by reasoningEffort',
     'environment "bubblewrap" is not available in this version; available: none, host',
     'harness "command" is not available in this version; available: direct, agent',
     'environment "docker" is not available in this version; available: none, host',

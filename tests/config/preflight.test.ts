@@ -39,8 +39,8 @@ test('AC-P8 a parameter that the provider cannot send is a problem of the model'
   const problems = await judge(
     'models: [{ provider: mock, model: fixed, params: { text: a, topQ: 1 } }]\nsuite: s.yaml\n',
   );
-  expect(toPlaces(problems)).toEqual(['run.yaml:1:50 models[0].params']);
-  expect(toMessages(problems)[0]).toContain('topQ');
+  expect(toPlaces(problems)).toEqual(['run.yaml:1:67 models[0].params.topQ']);
+  expect(toMessages(problems)[0]).toMatch(/^unknown parameter "topQ"; possible: seed, latencyMs, .*accuracy/);
 });
 
 test('a mock model that lacks a parameter, or does not exist, is found before anything starts', async () => {

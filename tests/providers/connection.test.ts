@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { ANSWER_LIMIT_CHARACTERS } from '../../src/providers/chat-answer.ts';
+import { ANSWER_LIMIT_CHARACTERS } from '../../src/providers/answer-body.ts';
 import { createProvider } from '../../src/providers/lookup.ts';
 import { sendEvents, sendJson, startHttpServer, toCompletion } from './http-server.ts';
 import type { Reply } from './http-server.ts';

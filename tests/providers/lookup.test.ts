@@ -80,7 +80,7 @@ describe('toEngineId', () => {
 
 describe('createProvider', () => {
   test('knows every kind, and a provider without an address is refused', () => {
-    expect(PROVIDER_KINDS).toEqual(['openai-compatible', 'mock']);
+    expect(PROVIDER_KINDS).toEqual(['openai', 'anthropic', 'google', 'openai-compatible', 'mock']);
     expect(() => createProvider(toSpec({ baseUrl: null }), { apiKey: null })).toThrow(
       'provider "local" needs a baseUrl',
     );

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ModelProvider } from '../../src/providers/provider.ts';
-import { ProviderError } from '../../src/providers/provider-error.ts';
-import { failCall, NEVER, toRequest } from './requests.ts';
-import type { RequestPart } from './requests.ts';
+import type { ModelProvider } from '../../../src/providers/provider.ts';
+import { ProviderError } from '../../../src/providers/provider-error.ts';
+import { failCall, NEVER, toRequest } from '../requests.ts';
+import type { RequestPart } from '../requests.ts';
 
 /** What a provider must be able to do; each scene is set up so that its model does what the name says. */
 export type ProviderScenes = {

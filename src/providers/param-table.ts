@@ -1,0 +1,210 @@
+/** One restriction of some models: which parameters, when, and what is possible instead. */
+export type ParamRule = {
+  readonly kind: 'openai' | 'anthropic' | 'google';
+  /** Names of models; absent = every model of the kind. */
+  readonly models?: RegExp;
+  readonly params: readonly string[];
+  /** Holds only with this setting of another parameter (`unset` = not given). */
+  readonly when?: Setting;
+  /** Does not hold with this setting. */
+  readonly unless?: Setting;
+  /** Values that are possible all the same; without `values` and `range` none is. */
+  readonly values?: readonly string[];
+  readonly range?: readonly [least: number, most: number];
+  /** What the reader may do. */
+  readonly possible: string;
+};
+
+type Setting = { readonly param: string; readonly is: readonly string[] };
+
+const REASONING = /^(?:o\d|gpt-(?:[5-9]|\d\d)(?!(?:\.\d+)?-chat))/;
+const NOT_REASONING = /^(?:gpt-3|gpt-4|chatgpt-|gpt-5(?:\.\d+)?-chat)/;
+const CLAUDE_WITHOUT_SAMPLING = /claude-(?:opus-4-[78]|(?:opus|sonnet|haiku|fable)-[5-9])/;
+const CLAUDE_BEFORE_ADAPTIVE = /claude-(?:[23]|instant|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8}|$))/;
+const CLAUDE_ADAPTIVE_ONLY = /claude-(?:(?:opus|sonnet|haiku)-5-5|fable-5)/;
+const CLAUDE_ALWAYS_THINKING = /claude-(?:(?:opus|sonnet)-5-5|fable-5)/;
+
+const efforts = (models: RegExp, ...values: string[]): ParamRule => ({
+  kind: 'openai',
+  models,
+  params: ['reasoningEffort'],
+  values,
+  possible: `possible: ${values.join(', ')}`,
+});
+
+const OPENAI: readonly ParamRule[] = [
+  {
+    kind: 'openai',
+    params: ['seed', 'stop', 'presencePenalty', 'frequencyPenalty'],
+    when: { param: 'api', is: ['unset', 'responses'] },
+    possible: 'the responses API has no such parameter; set params.api: chat, or remove it',
+  },
+  {
+    kind: 'openai',
+    params: ['reasoningSummary'],
+    when: { param: 'api', is: ['chat'] },
+    possible: 'only the responses API gives summaries; remove params.api: chat, or remove it',
+  },
+  {
+    kind: 'openai',
+    models: /^(?:o\d|gpt-5(?!\.\d)(?!-chat)|gpt-[6-9]|gpt-\d\d)/,
+    params: ['temperature', 'topP'],
+    possible: 'a reasoning model draws as it likes; remove it, steer by reasoningEffort',
+  },
+  {
+    kind: 'openai',
+    models: /^gpt-5\.\d+(?!\.?\d*-chat)/,
+    params: ['temperature', 'topP'],
+    unless: { param: 'reasoningEffort', is: ['none'] },
+    possible: 'only with reasoningEffort: none; set that, or remove it',
+  },
+  {
+    kind: 'openai',
+    models: REASONING,
+    params: ['presencePenalty', 'frequencyPenalty', 'stop'],
+    when: { param: 'api', is: ['chat'] },
+    possible: 'a reasoning model has no such parameter; remove it',
+  },
+  {
+    kind: 'openai',
+    models: NOT_REASONING,
+    params: ['reasoningEffort', 'reasoningSummary'],
+    possible: 'this model does not reason; remove it',
+  },
+  efforts(/^o\d/, 'low', 'medium', 'high'),
+  efforts(/^gpt-5-pro/, 'high'),
+  efforts(/^gpt-5(?!\.\d|-chat|-pro)/, 'minimal', 'low', 'medium', 'high'),
+  efforts(/^gpt-5\.1(?!-chat|-codex-max)/, 'none', 'low', 'medium', 'high'),
+  efforts(/^gpt-5\.1-codex-max/, 'none', 'low', 'medium', 'high', 'xhigh'),
+  efforts(/^gpt-5\.[2-9](?!-chat)/, 'none', 'low', 'medium', 'high', 'xhigh'),
+];
+
+const ANTHROPIC: readonly ParamRule[] = [
+  {
+    kind: 'anthropic',
+    models: CLAUDE_WITHOUT_SAMPLING,
+    params: ['temperature', 'topP', 'topK'],
+    possible: 'this model draws as it likes; remove it, steer by reasoningEffort',
+  },
+  {
+    kind: 'anthropic',
+    params: ['temperature', 'topK'],
+    when: { param: 'thinking', is: ['enabled', 'adaptive'] },
+    possible: 'not while it thinks; remove it, or set thinking: { type: disabled }',
+  },
+  {
+    kind: 'anthropic',
+    params: ['topP'],
+    when: { param: 'thinking', is: ['enabled', 'adaptive'] },
+    range: [0.95, 1],
+    possible: 'while it thinks only 0.95 to 1; change or remove it',
+  },
+  {
+    kind: 'anthropic',
+    models: CLAUDE_BEFORE_ADAPTIVE,
+    params: ['thinking'],
+    values: ['enabled', 'disabled'],
+    possible: 'possible: { type: enabled, budgetTokens: 1024 or more }, { type: disabled }',
+  },
+  {
+    kind: 'anthropic',
+    models: CLAUDE_ALWAYS_THINKING,
+    params: ['thinking'],
+    values: ['adaptive'],
+    possible: 'it always thinks as much as it likes; possible: { type: adaptive }, and reasoningEffort',
+  },
+  {
+    kind: 'anthropic',
+    models: CLAUDE_ADAPTIVE_ONLY,
+    params: ['thinking'],
+    values: ['adaptive', 'disabled'],
+    possible: 'it takes no budget; possible: { type: adaptive }, and reasoningEffort',
+  },
+  {
+    kind: 'anthropic',
+    models: /claude-(?:[23]|instant|(?:sonnet|haiku)-4-5|(?:opus|sonnet)-4(?:-[01])?(?:-\d{8}|$))/,
+    params: ['reasoningEffort'],
+    possible: 'this model has no effort; use thinking: { type: enabled, budgetTokens: ... }',
+  },
+  {
+    kind: 'anthropic',
+    models: /claude-opus-4-5/,
+    params: ['reasoningEffort'],
+    values: ['low', 'medium', 'high'],
+    possible: 'possible: low, medium, high',
+  },
+  {
+    kind: 'anthropic',
+    models: /claude-(?:opus|sonnet)-4-6/,
+    params: ['reasoningEffort'],
+    values: ['low', 'medium', 'high', 'max'],
+    possible: 'possible: low, medium, high, max',
+  },
+];
+
+const GOOGLE: readonly ParamRule[] = [
+  {
+    kind: 'google',
+    models: /^(?:models\/)?gemini-2\.5/,
+    params: ['presencePenalty', 'frequencyPenalty'],
+    possible: 'Gemini 2.5 has no penalties; remove it',
+  },
+  {
+    kind: 'google',
+    models: /^(?:models\/)?gemini-2\.5/,
+    params: ['reasoningEffort'],
+    possible: 'levels came with Gemini 3; use thinkingBudget',
+  },
+  {
+    kind: 'google',
+    models: /^(?:models\/)?(?:gemini-(?:1|2\.0)|gemma-)/,
+    params: ['reasoningEffort', 'thinkingBudget', 'includeThoughts'],
+    possible: 'this model does not think; remove it',
+  },
+  {
+    kind: 'google',
+    models: /^(?:models\/)?gemini-2\.5-pro/,
+    params: ['thinkingBudget'],
+    values: ['-1'],
+    range: [128, 32_768],
+    possible: 'possible: 128 to 32768, or -1 (as it likes); it cannot be turned off',
+  },
+  {
+    kind: 'google',
+    models: /^(?:models\/)?gemini-2\.5-flash(?!-lite)/,
+    params: ['thinkingBudget'],
+    values: ['-1'],
+    range: [0, 24_576],
+    possible: 'possible: 0 (off) to 24576, or -1 (as it likes)',
+  },
+  {
+    kind: 'google',
+    models: /^(?:models\/)?gemini-2\.5-flash-lite/,
+    params: ['thinkingBudget'],
+    values: ['-1', '0'],
+    range: [512, 24_576],
+    possible: 'possible: 0 (off), 512 to 24576, or -1 (as it likes)',
+  },
+  {
+    kind: 'google',
+    models: /^(?:models\/)?gemini-3-pro(?!-image)/,
+    params: ['reasoningEffort'],
+    values: ['low', 'high'],
+    possible: 'possible: low, high',
+  },
+  {
+    kind: 'google',
+    params: ['thinkingBudget'],
+    when: { param: 'reasoningEffort', is: ['minimal', 'low', 'medium', 'high'] },
+    possible: 'it is one or the other; remove thinkingBudget or reasoningEffort',
+  },
+];
+
+/**
+ * What models refuse of parameters that their API knows: as the providers' documentation and the AI SDK's
+ * tables of capabilities say. A model that no rule names is sent what the run file says.
+ */
+export const PARAM_RULES: readonly ParamRule[] = [...OPENAI, ...ANTHROPIC, ...GOOGLE];
+
+export const findModelRules = (kind: string, model: string): readonly ParamRule[] =>
+  PARAM_RULES.filter((rule) => rule.kind === kind && (rule.models?.test(model) ?? true));
