@@ -20,6 +20,8 @@ export const createModelCalls = (dependencies: Dependencies) => ({
     withHeartbeat(async (signal) => checkPayload('callModel', await callOnce(dependencies, input, signal))),
 });
 
+const KEY_WAIT_MS = 5_000;
+
 async function callOnce(
   dependencies: Dependencies,
   input: CallModelInput,
@@ -27,6 +29,11 @@ async function callOnce(
 ): Promise<CallModelResult> {
   const prepared = await buildRequest(dependencies, input);
   const { place, engineId } = prepared;
+  const { apiKeyEnv } = place.provider;
+  // The queue of an engine is served by workers that have its key; asked before anything is counted or sent.
+  if (apiKeyEnv !== null && dependencies.readKey(apiKeyEnv) === null) {
+    throw comeBack(KEY_WAIT_MS, `Waiting for ${apiKeyEnv}, which this worker has not.`);
+  }
   const admission = await beginCall(dependencies.db, {
     key: toCallKey(input),
     modelId: place.model.id,

@@ -1,7 +1,9 @@
+import { hostname } from 'node:os';
 import type { SkippedModel } from '../domain/plan.ts';
 import { redactPatterns } from '../domain/redact.ts';
 import type { ModelSpec, ProviderSpec, RunSpec } from '../domain/run.ts';
 import { checkParams } from '../providers/lookup.ts';
+import { listHeldKeys } from '../store/worker-keys.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 
@@ -21,16 +23,25 @@ export async function preflight(dependencies: Dependencies, spec: RunSpec): Prom
     return problems.map((problem) => `model "${model.id}": ${problem}`);
   });
   if (problems.length > 0) throw fatal('InvalidRun', problems.join('\n'));
-  const reasons = await findReasons(dependencies, spec, used);
-  const skipped = used.flatMap((model) => {
-    const reason = reasons.get(model.providerId) ?? null;
-    return reason === null ? [] : [{ modelId: model.id, reason }];
-  });
+  const skipped = await findSkipped(dependencies, spec, used);
   if (used.length > 0 && skipped.length === used.length) {
     const lines = skipped.map((one) => `  ${one.modelId}: ${one.reason}`);
     throw fatal('InvalidRun', ['no model can be run:', ...lines].join('\n'));
   }
   return skipped;
+}
+
+/** Models whose provider cannot be called at the moment, each with the reason. */
+export async function findSkipped(
+  dependencies: Dependencies,
+  spec: RunSpec,
+  models: readonly ModelSpec[],
+): Promise<readonly SkippedModel[]> {
+  const reasons = await findReasons(dependencies, spec, models);
+  return models.flatMap((model) => {
+    const reason = reasons.get(model.providerId) ?? null;
+    return reason === null ? [] : [{ modelId: model.id, reason }];
+  });
 }
 
 /** One look at each provider that is used: is its key there, does it answer. */
@@ -49,11 +60,17 @@ async function findReasons(
 }
 
 async function findReason(
-  { readKey, providerFor, redact }: Dependencies,
+  { db, readKey, providerFor, redact }: Dependencies,
   provider: ProviderSpec,
 ): Promise<string | null> {
-  if (provider.apiKeyEnv !== null && readKey(provider.apiKeyEnv) === null) {
-    return `the variable ${provider.apiKeyEnv} is unset or empty where the worker runs; export it, then \`assay down\` and run again`;
+  const { apiKeyEnv } = provider;
+  if (apiKeyEnv !== null && readKey(apiKeyEnv) === null) {
+    // Another worker has it, and will make the calls; it cannot be asked for a look from here.
+    if ((await listHeldKeys(db, [apiKeyEnv])).length > 0) return null;
+    return (
+      `the variable ${apiKeyEnv} is unset or empty where the worker runs (${hostname()}), and no command handed it over; ` +
+      'export it and run again (for a worker on another machine: export it there and start that worker again)'
+    );
   }
   // An endpoint may say the key that it was sent.
   const clean = (text: string): string => redactPatterns(redact(text));

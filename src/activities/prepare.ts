@@ -2,18 +2,21 @@ import { activityInfo } from '@temporalio/activity';
 import type { ReadRun } from './read-document.ts';
 import { estimateRun } from '../domain/estimate.ts';
 import { orderTasks } from '../domain/order-tasks.ts';
-import type { RunPlan } from '../domain/plan.ts';
+import type { RunPlan, SkippedModel } from '../domain/plan.ts';
+import type { RunSpec } from '../domain/run.ts';
 import type { PreparedRun, RunInput } from '../domain/workflow-brief.ts';
 import { toEngineId } from '../providers/lookup.ts';
+import { saveRunEngines, type EngineSpec } from '../store/engines.ts';
 import { loadOutcomeCounts } from '../store/outcome-counts.ts';
 import { loadPlan, planGeneration } from '../store/plans.ts';
 import { savePreparedRun } from '../store/prepared-run.ts';
 import { finishRun, insertRun, loadRun, setRunState, type RunRow } from '../store/runs.ts';
+import { awaitKeys } from './await-keys.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { checkModule } from './check-module.ts';
-import { preflight } from './preflight.ts';
+import { findSkipped, preflight } from './preflight.ts';
 import { readDocument } from './read-document.ts';
 import { toBrief } from './run-brief.ts';
 import { toRequestPlans } from './request-plans.ts';
@@ -61,10 +64,16 @@ async function reopen(dependencies: Dependencies, run: RunRow, input: PrepareInp
   if (run.planDigest === null) {
     throw fatal('InvalidRun', `run "${runId}" never got past its preparation; start it again under a new id`);
   }
+  await awaitKeys(dependencies, input);
   const { outcomes, ...budgets } = resume;
   const token = activityInfo().workflowExecution?.runId ?? workflowIdOf();
-  const opened = await planGeneration(dependencies.db, { runId, token, outcomes, budgets });
+  const { spec, skippedModels: before } = await loadPlan(dependencies.db, runId);
+  const wereSkipped = spec.models.filter((model) => before.some(({ modelId }) => modelId === model.id));
+  const skipped = await findSkipped(dependencies, spec, wereSkipped);
+  const skippedModels = skipped.map(({ modelId }) => modelId);
+  const opened = await planGeneration(dependencies.db, { runId, token, outcomes, budgets, skippedModels });
   if (opened.cells === 0) return await over(dependencies, run);
+  await saveRunEngines(dependencies.db, { runId, engines: listEngines(spec, skipped) });
   await setRunState(dependencies.db, { runId, state: 'running' });
   return await ready(dependencies, runId);
 }
@@ -77,6 +86,7 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<vo
   const documentDigest = input.documentDigest ?? null;
   await insertRun(db, { runId, name: spec.name, documentDigest, workflowId: workflowIdOf() });
   await checkModule(dependencies, spec);
+  await awaitKeys(dependencies, input);
   const skippedModels = await preflight(dependencies, spec);
   const { models: _, ...estimate } = estimateRun(spec, loaded.suites);
   checkConfirmed(input, spec.budgets.confirmAboveUsd, estimate.costUsd);
@@ -88,8 +98,20 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<vo
     tasks: orderTasks(
       requests.map((request) => ({ spec: request.spec, caseIds: caseIdsOf(loaded, request.spec.suiteKey) })),
     ),
-    engines: spec.providers.map((provider) => ({ ...provider, engineId: toEngineId(provider) })),
+    engines: listEngines(spec, skippedModels),
   });
+}
+
+/** Engines of the models that are called. */
+function listEngines(spec: RunSpec, skipped: readonly SkippedModel[]): readonly EngineSpec[] {
+  const called = spec.models.filter(
+    ({ id }) =>
+      spec.requests.some(({ modelIds }) => modelIds.includes(id)) &&
+      !skipped.some(({ modelId }) => modelId === id),
+  );
+  return spec.providers
+    .filter((provider) => called.some(({ providerId }) => providerId === provider.id))
+    .map((provider) => ({ ...provider, engineId: toEngineId(provider) }));
 }
 
 const caseIdsOf = (loaded: ReadRun, suiteKey: string): readonly string[] =>

@@ -1,4 +1,5 @@
 import { cancelRun } from '../client/control-run.ts';
+import { handOverMissing } from '../client/hand-over.ts';
 import { watchRun } from '../client/watch-run.ts';
 import type { StackOptions } from '../local/stack.ts';
 import type { CommandContext } from './command.ts';
@@ -47,6 +48,8 @@ export async function followRun(following: Following, { settings }: CommandConte
       onTrouble,
     })) {
       display.show(progress);
+      // A worker that died was started again by somebody who had not the key; this command may have it.
+      if (progress.missingKeys.length > 0) await handOverMissing(open.connection).catch(() => undefined);
     }
   } finally {
     ended.abort();

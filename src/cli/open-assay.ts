@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ClientError } from '../client/client-error.ts';
 import { connectAssay, type AssayConnection } from '../client/connect.ts';
+import { handOverMissing } from '../client/hand-over.ts';
 import { toRunWorkflowId } from '../domain/workflow-ids.ts';
 import { ensureStack, type Stack, type StackOptions } from '../local/stack.ts';
 import { hasLocalData } from '../local/data-folder.ts';
@@ -30,12 +31,15 @@ export async function openAssay(options: StackOptions): Promise<OpenAssay> {
   try {
     const connection = await connectAssay({
       databaseUrl: stack.databaseUrl,
+      dataDir: options.dataDir,
       temporal: stack.uiUrl === null ? null : { address: stack.temporalAddress, namespace: stack.namespace },
     });
     const close = async (): Promise<void> => {
       await connection.close();
       stack.leave();
     };
+    // A look at the store that fails is told by whoever needs the store.
+    await handOverMissing(connection).catch(() => undefined);
     return { connection, stack, close };
   } catch (error) {
     stack.leave();

@@ -1,5 +1,6 @@
 import { findRun } from '../client/find-run.ts';
 import { sumProgress } from '../client/progress.ts';
+import { describeMissingKeys } from '../domain/key-names.ts';
 import { isTerminal } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
 import { loadPlan } from '../store/plans.ts';
@@ -47,6 +48,7 @@ function toText({ run, plan, rows, temporalUrl }: Facts): string {
     ['Run', run.runId],
     ['Name', run.name],
     ['State', run.reason === null ? formatState(run.state) : `${formatState(run.state)}: ${run.reason}`],
+    ['Waits', run.missingKeys.length === 0 ? null : describeMissingKeys(run.missingKeys, run.runId)],
     ['Created', formatMoment(run.createdAt)],
     ['Took', toDuration(run)],
     ['Generation', run.generation > 1 ? String(run.generation) : null],

@@ -8,6 +8,8 @@ import { ClientError } from './client-error.ts';
 /** Where a client finds Assay. */
 export type AssayAddresses = {
   readonly databaseUrl: string;
+  /** Folder of the local stack, whose worker is handed keys. Left out = workers run elsewhere. */
+  readonly dataDir?: string;
   /** Null = as Temporal's own variables and profile file say. */
   readonly temporal: { readonly address: string; readonly namespace: string } | null;
 };
@@ -15,6 +17,8 @@ export type AssayAddresses = {
 /** Postgres, and Temporal once somebody asks for it: looking at runs needs none. */
 export type AssayConnection = {
   readonly db: pg.Pool;
+  /** As in the addresses. */
+  readonly dataDir?: string;
   /** Connects at the first call. Throws a ClientError when the server does not answer. */
   readonly temporal: () => Promise<Client>;
   readonly close: () => Promise<void>;
@@ -39,7 +43,13 @@ export async function connectAssay(addresses: AssayAddresses): Promise<AssayConn
     await close();
     throw new ClientError(error instanceof Error ? error.message : String(error), { cause: error });
   }
-  return { db, temporal: () => (temporal ??= connectTemporal(addresses.temporal)), close };
+  const { dataDir } = addresses;
+  return {
+    db,
+    ...(dataDir === undefined ? {} : { dataDir }),
+    temporal: () => (temporal ??= connectTemporal(addresses.temporal)),
+    close,
+  };
 }
 
 async function connectTemporal(given: AssayAddresses['temporal']): Promise<Client> {

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listKeyNames } from '../domain/key-names.ts';
 import type { OutcomeKind, TerminalState } from '../domain/outcome.ts';
 import { isTerminal } from '../domain/outcome.ts';
 import { toRunWorkflowId } from '../domain/workflow-ids.ts';
 import { loadOutcomeCounts } from '../store/outcome-counts.ts';
+import { loadPlan } from '../store/plans.ts';
 import { loadRun, type RunRow } from '../store/runs.ts';
 import {
   RUN_WORKFLOW,
@@ -13,6 +15,7 @@ import {
 } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 import type { AssayConnection } from './connect.ts';
+import { handOverKeys } from './hand-over.ts';
 
 /** What `resume` runs again: everything that was kept from a result, and grading that failed. */
 export const RESUMED_OUTCOMES: readonly OutcomeKind[] = [
@@ -81,7 +84,10 @@ export async function resumeRun(
 ): Promise<Resumed> {
   const cells = await countResumable(connection, run);
   const resume: ResumeRequest = { outcomes: RESUMED_OUTCOMES, ...budgets };
-  await startAgain(connection, run, { runId: run.runId, resume, approved: true });
+  const { spec } = await loadPlan(connection.db, run.runId);
+  const keys = await handOverKeys(connection, listKeyNames(spec));
+  const input = { runId: run.runId, resume, approved: true, ...(keys.length === 0 ? {} : { keys }) };
+  await startAgain(connection, run, input);
   return { runId: run.runId, cells, generation: run.generation + 1 };
 }
 

@@ -1,3 +1,4 @@
+import { listKeyNames } from '../domain/key-names.ts';
 import { toRunWorkflowId } from '../domain/workflow-ids.ts';
 import { toDocument } from '../config/document.ts';
 import type { LoadedRun } from '../config/load.ts';
@@ -5,6 +6,7 @@ import { saveBlob } from '../store/blobs.ts';
 import { loadRun } from '../store/runs.ts';
 import { RUN_WORKFLOW, WORKFLOW_QUEUE, WORKFLOW_TASK_TIMEOUT, type RunInput } from '../workflows/messages.ts';
 import type { AssayConnection } from './connect.ts';
+import { handOverKeys } from './hand-over.ts';
 import { createRunId } from './run-id.ts';
 
 export type RunStart = {
@@ -34,7 +36,13 @@ export async function startRun(connection: AssayConnection, start: RunStart): Pr
   const { WorkflowExecutionAlreadyStartedError } = await import('@temporalio/client');
   const client = await connection.temporal();
   const documentDigest = await storeDocument(connection, start.loaded);
-  const input: RunInput = { runId, documentDigest, approved: start.approved };
+  const keys = await handOverKeys(connection, listKeyNames(start.loaded.spec));
+  const input: RunInput = {
+    runId,
+    documentDigest,
+    approved: start.approved,
+    ...(keys.length === 0 ? {} : { keys }),
+  };
   try {
     await client.workflow.start(RUN_WORKFLOW, {
       workflowId,

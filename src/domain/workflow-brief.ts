@@ -18,6 +18,8 @@ export type RunInput = {
   readonly resume?: ResumeRequest;
   /** Spending above `budgets.confirmAboveUsd` has been confirmed. */
   readonly approved?: boolean;
+  /** Variables for which a worker had a value when the run was started: it waits for them instead of skipping. */
+  readonly keys?: readonly string[];
 };
 
 export type ResumeRequest = {

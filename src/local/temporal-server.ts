@@ -119,12 +119,15 @@ function serverArguments({ dataDir, ports: { port, uiPort }, settings }: ServerA
   ];
 }
 
-/** The user's TEMPORAL_ variables are for clients; some would be read as flags of the server command. */
+/** What the server is told of the user's environment; keys of providers are none of its business. */
+const passedOn = /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|SSL_CERT_\w+|GO\w+)$/;
+
+/** The user's TEMPORAL_ variables are for clients too; some would be read as flags of the server command. */
 function serverEnvironment(
   environment: BinarySearch['environment'],
   { go }: TemporalSettings,
 ): Record<string, string | undefined> {
-  const own = Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_'));
+  const own = Object.entries(environment).filter(([name]) => passedOn.test(name));
   return { ...Object.fromEntries(own), ...go };
 }
 

@@ -79,6 +79,26 @@ export async function setEngineConcurrency(
   return rowCount === 1;
 }
 
+/** Says which engines a run needs from now on; what is known of an engine stays as it was set. */
+export async function saveRunEngines(
+  db: Db,
+  { runId, engines }: { readonly runId: string; readonly engines: readonly EngineSpec[] },
+): Promise<void> {
+  const engineIds = engines.map((engine) => engine.engineId);
+  const known = await selectRows<{ engine_id: string }>(db, {
+    text: 'select engine_id from engines where engine_id = any($1)',
+    values: [engineIds],
+  });
+  await saveEngines(
+    db,
+    engines.filter(({ engineId }) => !known.some((row) => row.engine_id === engineId)),
+  );
+  await db.query({
+    text: 'update runs set engine_ids = $2 where run_id = $1',
+    values: [runId, [...new Set(engineIds)]],
+  });
+}
+
 /** `pauseMs`: how long it is still paused; 0 = it is not. */
 export type OpenEngine = EngineSpec & { readonly pauseMs: number };
 

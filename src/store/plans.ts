@@ -82,6 +82,8 @@ export type GenerationRequest = {
   readonly token: string;
   /** Cells whose latest outcome is among these run again, as do cells that were never recorded. */
   readonly outcomes: readonly OutcomeKind[];
+  /** Models that are skipped again: their skipped cells stay as they are. */
+  readonly skippedModels?: readonly string[];
   /** Caps to change; a key that is absent leaves its cap. */
   readonly budgets?: Partial<Pick<Budgets, 'maxRunUsd' | 'maxModelUsd' | 'maxRunTokens'>>;
 };
@@ -100,7 +102,7 @@ export async function planGeneration(
     message: 'No result was recorded for this cell; it runs again in the next generation.',
   };
   return selectRow(db, {
-    text: 'select generation, cells from plan_generation($1, $2, $3, $4, $5, $6)',
+    text: 'select generation, cells from plan_generation($1, $2, $3, $4, $5, $6, $7)',
     values: [
       request.runId,
       request.token,
@@ -108,6 +110,7 @@ export async function planGeneration(
       JSON.stringify(request.budgets ?? {}),
       JSON.stringify({ kind: 'interrupted', reason, limit: null } satisfies Outcome),
       JSON.stringify({ kind: 'not_run', reason, limit: null } satisfies Outcome),
+      (request.skippedModels ?? []).map(escapeText),
     ],
   });
 }

@@ -34,6 +34,8 @@ export type Progress = {
   readonly state: RunState;
   readonly reason: string | null;
   readonly generation: number;
+  /** Variables that the run waits for, because no worker has a value. */
+  readonly missingKeys: readonly string[];
   readonly rows: readonly ProgressRow[];
 };
 
@@ -49,6 +51,7 @@ export async function loadProgress(db: Db, runId: string): Promise<Progress | nu
     state: run.state,
     reason: run.reason,
     generation: run.generation,
+    missingKeys: run.missingKeys,
     rows: rows.map((row) => ({
       ...row,
       modelId: unescapeText(row.modelId),

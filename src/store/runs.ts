@@ -14,6 +14,8 @@ export type RunRow = {
   readonly workflowId: string;
   readonly documentDigest: string | null;
   readonly planDigest: string | null;
+  /** Variables that it waits for, because no worker has a value. */
+  readonly missingKeys: readonly string[];
   /** ISO 8601 in UTC. */
   readonly createdAt: string;
   readonly startedAt: string | null;
@@ -62,7 +64,7 @@ export async function insertRun(
 }
 
 const columns = `run_id, name, state, frozen_state, frozen_reason, generation, workflow_id, document_digest,
-  plan_digest, created_at, started_at, finished_at`;
+  plan_digest, missing_keys, created_at, started_at, finished_at`;
 
 /** Null when there is no run of that id. */
 export async function loadRun(db: Db, runId: string): Promise<RunRow | null> {
@@ -155,6 +157,7 @@ type StoredRun = {
   readonly workflow_id: string;
   readonly document_digest: string | null;
   readonly plan_digest: string | null;
+  readonly missing_keys: string[];
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly finished_at: Date | null;
@@ -170,6 +173,7 @@ const toRunRow = (row: StoredRun): RunRow => ({
   workflowId: row.workflow_id,
   documentDigest: row.document_digest,
   planDigest: row.plan_digest,
+  missingKeys: row.finished_at === null ? row.missing_keys : [],
   createdAt: row.created_at.toISOString(),
   startedAt: row.started_at?.toISOString() ?? null,
   finishedAt: row.finished_at?.toISOString() ?? null,

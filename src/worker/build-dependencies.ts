@@ -16,7 +16,11 @@ import type { TransactionalDb } from '../store/pool.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { findSearchAttributes } from './search-attributes.ts';
 
-export type Built = { readonly dependencies: Dependencies; readonly environments: Environments };
+export type Built = {
+  readonly dependencies: Dependencies;
+  readonly environments: Environments;
+  readonly secrets: KnownSecrets;
+};
 
 /** Builds the real things that activities work with. */
 export function buildDependencies(parts: {
@@ -57,7 +61,7 @@ export function buildDependencies(parts: {
     now: Date.now,
     hasSearchAttributes: rememberAnswer(() => findSearchAttributes(connection, namespace)),
   };
-  return { dependencies, environments };
+  return { dependencies, environments, secrets };
 }
 
 type ResolveTarget = (cell: ModelRequest['cell']) => Promise<Target | null>;
@@ -67,14 +71,14 @@ function rememberProviders(
   secrets: KnownSecrets,
   resolveTarget: ResolveTarget,
 ): (provider: ProviderSpec) => ModelProvider {
-  const known = new Map<string, ModelProvider>();
+  const known = new Map<string, { readonly apiKey: string | null; readonly created: ModelProvider }>();
   return (provider) => {
     const apiKey = provider.apiKeyEnv === null ? null : secrets.read(provider.apiKeyEnv);
-    const key = JSON.stringify([provider, apiKey === null]);
+    const key = JSON.stringify(provider);
     const found = known.get(key);
-    if (found !== undefined) return found;
+    if (found !== undefined && found.apiKey === apiKey) return found.created;
     const created = createProvider(provider, { apiKey, resolveTarget });
-    known.set(key, created);
+    known.set(key, { apiKey, created });
     return created;
   };
 }

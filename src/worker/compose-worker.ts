@@ -75,7 +75,8 @@ export async function composeWorker(parts: WorkerParts) {
     activities: { runTool, gradeInProcess },
     maxConcurrentActivityTaskExecutions: MAX_PROCESSES,
   });
-  const engines = new EngineWorkers({ ...parts, activities: { callModel }, common });
+  const hasKey = (name: string): boolean => built.secrets.read(name) !== null;
+  const engines = new EngineWorkers({ ...parts, activities: { callModel }, common, hasKey });
   return assemble({ workers: [main, opener, host, modules], engines, hostId, ...built });
 }
 
@@ -85,11 +86,12 @@ type Assembly = {
   readonly hostId: string;
 } & ReturnType<typeof buildDependencies>;
 
-function assemble({ workers, engines, hostId, environments, dependencies }: Assembly) {
+function assemble({ workers, engines, hostId, environments, secrets, dependencies }: Assembly) {
   let ended: Promise<unknown> = Promise.resolve();
   return {
     hostId,
     environments,
+    secrets,
     engines,
     /** Starts polling. `ended` settles when every worker has ended, and rejects when one broke. */
     async start(): Promise<{ readonly ended: Promise<unknown> }> {

@@ -17,6 +17,8 @@ export type EngineWorkersOptions = {
   readonly activities: Pick<Activities, 'callModel'>;
   readonly common: { readonly shutdownGraceTime: number; readonly shutdownForceTime: number };
   readonly logger: Logger;
+  /** Whether this worker has a value for a variable. */
+  readonly hasKey: (name: string) => boolean;
 };
 
 type EngineWorker = {
@@ -28,7 +30,8 @@ type EngineWorker = {
 
 /**
  * One Temporal worker for each engine that an open run needs: its slots are the limit of calls in flight.
- * Opened when a run says that it is there, at the latest 5 s later; let go when no run needs it.
+ * Opened when a run says that it is there, at the latest 5 s later; let go when no run needs it. The queue of an
+ * engine whose key this worker has not stays closed here: its calls wait for a worker that has it.
  */
 export class EngineWorkers {
   private readonly options: EngineWorkersOptions;
@@ -65,7 +68,7 @@ export class EngineWorkers {
   }
 
   private async adjust(): Promise<void> {
-    const needed = await listOpenEngines(this.options.db);
+    const needed = (await listOpenEngines(this.options.db)).filter((engine) => this.canServe(engine));
     const now = Date.now();
     for (const engine of needed) {
       const current = this.workers.get(engine.engineId);
@@ -77,6 +80,10 @@ export class EngineWorkers {
     for (const [engineId, worker] of this.workers) {
       if (now - worker.neededAtMs > KEEP_MS) this.letGo(engineId);
     }
+  }
+
+  private canServe({ apiKeyEnv }: EngineSpec): boolean {
+    return apiKeyEnv === null || this.options.hasKey(apiKeyEnv);
   }
 
   private async open(engine: EngineSpec): Promise<void> {

@@ -12,10 +12,12 @@ import { composeWorker, type ComposedWorker } from './compose-worker.ts';
 import { openLog } from './open-log.ts';
 import { reapSessions } from './reap-sessions.ts';
 import { connectTemporal } from './temporal-connection.ts';
+import { openWorkerKeys } from './worker-keys.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 const REAP_EVERY_MS = 60_000;
 const LOOK_AT_SERVICES_EVERY_MS = 3_000;
+const LOOK_AT_KEYS_EVERY_MS = 5_000;
 
 type Running = {
   readonly settings: WorkerSettings;
@@ -60,7 +62,12 @@ async function runUntilEnd(running: Running): Promise<void> {
   const told = new Promise<void>((resolve) =>
     ending.signal.addEventListener('abort', () => resolve(), { once: true }),
   );
-  const watches = [keepListening(running), keepReaping(running)];
+  const keys = await openWorkerKeys(running);
+  const watches = [
+    keepListening(running),
+    keepReaping(running),
+    repeat(ending.signal, LOOK_AT_KEYS_EVERY_MS, keys.look),
+  ];
   if (settings.stack) watches.push(keepServicesUp(running), stopWhenIdle(running));
   if (settings.stack) markWorkerReady(settings.dataDir);
   logger.info({ hostId: worker.hostId, ...withoutPassword(settings) }, 'the worker polls');
@@ -68,7 +75,7 @@ async function runUntilEnd(running: Running): Promise<void> {
     await Promise.race([ended, told]);
   } finally {
     ending.abort(new Error('ending'));
-    await Promise.all(watches);
+    await Promise.all([...watches, keys.close()]);
     logger.info('the worker ends');
   }
 }

@@ -26,6 +26,10 @@ export type PlacesFreed = {
   readonly stopped: boolean;
 };
 
+/** Signal from a worker to a run: variables that it waits for, because no worker has a value; none = it goes on. */
+export const KEYS_MISSING = 'keysMissing';
+export type KeysMissing = { readonly names: readonly string[] };
+
 /** Signal from a run to a task workflow: places that others left over. */
 export const PLACES_GRANTED = 'placesGranted';
 export type PlacesGranted = { readonly places: number };

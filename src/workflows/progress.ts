@@ -1,4 +1,5 @@
 import { formatCount } from '../domain/format-count.ts';
+import { describeMissingKeys } from '../domain/key-names.ts';
 import { countTally, formatTally } from '../domain/tally.ts';
 import type { Reason, TerminalState } from '../domain/outcome.ts';
 import type { RunBrief, RunResult, Tally } from '../domain/workflow-brief.ts';
@@ -15,8 +16,10 @@ export function formatProgress(progress: {
   readonly totals: WindowTotals;
   readonly openCount: number;
   readonly halt: { readonly state: TerminalState; readonly reason: Reason } | null;
+  /** Variables that calls wait for. */
+  readonly missingKeys: readonly string[];
 }): string {
-  const { run, plannedCells, summary, totals, openCount, halt } = progress;
+  const { run, plannedCells, summary, totals, openCount, halt, missingKeys } = progress;
   const recorded = countTally(totals.tally);
   const percent = plannedCells === 0 ? 100 : Math.floor((100 * recorded) / plannedCells);
   const generation = run.generation > 1 ? ` · generation ${run.generation}` : '';
@@ -24,6 +27,7 @@ export function formatProgress(progress: {
     `**Running: ${recorded} of ${plannedCells} cells (${percent} %)** · ${formatCounts(totals)}`,
     `${summary}${generation} · ${formatCount(openCount, 'task workflow')} open`,
   ];
+  if (missingKeys.length > 0) lines.push(describeMissingKeys(missingKeys, run.runId));
   if (halt !== null) lines.push(`Stopping: **${halt.state}** – ${halt.reason.message}`);
   lines.push(...totals.faults.map((fault) => `- ${fault}`));
   return lines.join('\n\n');

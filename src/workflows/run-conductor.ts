@@ -16,6 +16,8 @@ export type Carried = {
   readonly prepared: Extract<PreparedRun, { kind: 'ready' }>;
   readonly afterTask: number;
   readonly totals: WindowTotals;
+  /** Variables that its calls wait for. */
+  readonly missingKeys?: readonly string[];
 };
 
 type Halt = { readonly state: TerminalState; readonly reason: Reason };
@@ -31,17 +33,25 @@ export class RunConductor {
   private startedTask: number;
   private exhausted = false;
   private halt: Halt | null = null;
+  private missingKeys: readonly string[];
 
   constructor(carried: Carried) {
     this.prepared = carried.prepared;
     this.readTask = carried.afterTask;
     this.startedTask = carried.afterTask;
+    this.missingKeys = carried.missingKeys ?? [];
     this.window = new RunWindow(carried.prepared.run, carried.totals, this.scope);
     this.window.onChange = () => this.showProgress();
   }
 
   freed(report: PlacesFreed): void {
     this.window.freed(report);
+  }
+
+  /** Calls wait by themselves, in the queue of an engine that no worker serves; here it is shown. */
+  waitForKeys(names: readonly string[]): void {
+    this.missingKeys = names;
+    this.showProgress();
   }
 
   /** Returns what to carry on with, or null when nothing is left to start. */
@@ -59,7 +69,12 @@ export class RunConductor {
     const { totals } = this.window;
     return this.isHalted() || (this.exhausted && this.packs.length === 0)
       ? null
-      : { prepared: this.prepared, afterTask: this.startedTask, totals };
+      : {
+          prepared: this.prepared,
+          afterTask: this.startedTask,
+          totals,
+          missingKeys: this.missingKeys,
+        };
   }
 
   /** Freezes the final state, settles every cell, and returns the run's result. */
@@ -146,8 +161,9 @@ export class RunConductor {
   private showProgress(): void {
     const { run, plannedCells, summary } = this.prepared;
     const { totals, openCount } = this.window;
+    const { halt, missingKeys } = this;
     workflow.setCurrentDetails(
-      formatProgress({ run, plannedCells, summary, totals, openCount, halt: this.halt }),
+      formatProgress({ run, plannedCells, summary, totals, openCount, halt, missingKeys }),
     );
   }
 }

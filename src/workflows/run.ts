@@ -1,7 +1,8 @@
 import * as workflow from '@temporalio/workflow';
 import type { RunResult } from '../domain/workflow-brief.ts';
 import { closing, planning } from './activities.ts';
-import { PLACES_FREED, type PlacesFreed, type RunInput } from './messages.ts';
+import { KEYS_MISSING, PLACES_FREED } from './messages.ts';
+import type { KeysMissing, PlacesFreed, RunInput } from './messages.ts';
 import { formatEnd, PREPARING } from './progress.ts';
 import { RunConductor, type Carried } from './run-conductor.ts';
 import { NO_TOTALS } from './run-window.ts';
@@ -21,6 +22,9 @@ export async function run(input: RunInput & { readonly carried?: Carried }): Pro
   const conductor = new RunConductor(begun);
   workflow.setHandler(workflow.defineSignal<[PlacesFreed]>(PLACES_FREED), (report) =>
     conductor.freed(report),
+  );
+  workflow.setHandler(workflow.defineSignal<[KeysMissing]>(KEYS_MISSING), ({ names }) =>
+    conductor.waitForKeys(names),
   );
   const next = await workflow.CancellationScope.nonCancellable(() => conductor.conduct(root));
   if (next !== null) return await workflow.continueAsNew<typeof run>({ ...input, runId, carried: next });

@@ -31,6 +31,7 @@ const progress = (rows: readonly ProgressRow[]): RunProgress => ({
   state: 'running',
   reason: null,
   generation: 1,
+  missingKeys: [],
   startedAt: '2026-03-01T10:00:00.000Z',
   finishedAt: null,
   rows,

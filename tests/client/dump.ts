@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
@@ -43,15 +43,15 @@ export async function dumpTemporal(address: string, namespace: string): Promise<
   }
 }
 
-/** Text of every file below a folder. */
+/** Text of every file below a folder; what is removed meanwhile is left out. */
 export function dumpFiles(folder: string): Dump {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  return new Map(
-    files.map((file) => {
-      const path = join(file.parentPath, file.name);
-      return [`file ${path}`, readFileSync(path, 'latin1')];
-    }),
-  );
+  const dump: Dump = new Map();
+  for (const file of files) {
+    const path = join(file.parentPath, file.name);
+    if (existsSync(path)) dump.set(`file ${path}`, readFileSync(path, 'latin1'));
+  }
+  return dump;
 }
 
 const showRow = (row: { readonly [column: string]: unknown }): string =>

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { localDatabaseUrl } from '../../src/local/postgres.ts';
 import { readStackFile } from '../../src/local/stack-file.ts';
+import { findProcesses } from '../crash/processes.ts';
 import { createWorkplace, type Workplace } from '../crash/workplace.ts';
 import { sendEvents, sendJson, startHttpServer, toCompletion, type Reply } from '../providers/http-server.ts';
 import { dumpDatabase, dumpFiles, dumpTemporal, type Dump } from './dump.ts';
@@ -151,6 +153,11 @@ test('a key that an endpoint says back in answers, errors and headers is kept an
   expect(database.get('table public.plans')).toContain('no account for');
   expect(temporal.size).toBeGreaterThan(Object.keys(LEAKS).length);
   expect(findLeaks(output)).toEqual([]);
+  // The worker has the variables of the command that started the stack; Postgres and Temporal have not.
+  const variables = findProcesses(place.dataDir).map(
+    ({ pid, command }) => [command, readFileSync(`/proc/${pid}/environ`, 'latin1')] as const,
+  );
+  expect(findLeaks(new Map(variables)).filter((where) => !/ worker --stack/.test(where))).toEqual([]);
   expect(findLeaks(database)).toEqual([]);
   expect(findLeaks(temporal)).toEqual([]);
   expect(findLeaks(dumpFiles(join(place.dataDir, 'logs')))).toEqual([]);

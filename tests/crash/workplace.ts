@@ -28,6 +28,8 @@ export type Workplace = {
   readonly writeRunFile: (document: unknown) => string;
   /** Starts a command as a user would. */
   readonly start: (...args: readonly string[]) => Command;
+  /** As `start`, with variables of its own. */
+  readonly startWith: (variables: { readonly [name: string]: string }, ...args: readonly string[]) => Command;
   /** Runs a command to its end. */
   readonly assay: (...args: readonly string[]) => Promise<Ended>;
   /** Ends everything that was started here, whatever state it is in, and removes the folder. */
@@ -44,19 +46,21 @@ export async function createWorkplace(
   const dataDir = join(folder, '.assay');
   const endpoint = await startEndpoint(join(folder, 'endpoint.jsonl'), latencyMs);
   const commands: Command[] = [];
-  const start: Workplace['start'] = (...args) => {
+  const startWith: Workplace['startWith'] = (own, ...args) => {
     const command = startCommand(args, {
       cwd: folder,
-      env: plainEnvironment({ ASSAY_DIR: dataDir, CI: 'true', ...variables }),
+      env: plainEnvironment({ ASSAY_DIR: dataDir, CI: 'true', ...variables, ...own }),
     });
     commands.push(command);
     return command;
   };
+  const start: Workplace['start'] = (...args) => startWith({}, ...args);
   return {
     folder,
     dataDir,
     endpoint,
     start,
+    startWith,
     writeRunFile: (document) => {
       const path = join(folder, 'run.json');
       writeFileSync(path, JSON.stringify(document));

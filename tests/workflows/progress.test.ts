@@ -17,12 +17,27 @@ const run: RunBrief = {
   deadlineAtMs: null,
   searchAttributes: true,
 };
-const plan = { run, plannedCells: 24, summary: '2 requests x 3 models', openCount: 1, halt: null };
+const plan = {
+  run,
+  plannedCells: 24,
+  summary: '2 requests x 3 models',
+  openCount: 1,
+  halt: null,
+  missingKeys: [],
+};
 const totals = { tally: { scored: 6, infra: 2 }, passed: 5, faults: [] };
 
 test('the details of a run tell how far it is and what came of it', () => {
   expect(formatProgress({ ...plan, totals })).toBe(
     '**Running: 8 of 24 cells (33 %)** · 6 scored, 2 infra · 5 passed\n\n2 requests x 3 models · 1 task workflow open',
+  );
+});
+
+test('a run whose key is lost says what to type', () => {
+  const lines = formatProgress({ ...plan, totals, missingKeys: ['A_KEY', 'B_KEY'] }).split('\n\n');
+  expect(lines[2]).toBe(
+    'Waiting for A_KEY and B_KEY, which no worker has: `export A_KEY=...; export B_KEY=...`, then ' +
+      '`assay watch nightly` hands them over (for workers on other machines: export there and start them again).',
   );
 });
 

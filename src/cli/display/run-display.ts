@@ -2,6 +2,7 @@ import { createLogUpdate } from 'log-update';
 import picocolors from 'picocolors';
 import type { RunProgress } from '../../client/progress.ts';
 import { sumProgress } from '../../client/progress.ts';
+import { describeMissingKeys } from '../../domain/key-names.ts';
 import { isTerminal } from '../../domain/outcome.ts';
 import type { ProgressRow } from '../../store/progress.ts';
 import { formatPlainLine, isLineDue, type PrintedLine } from './plain-lines.ts';
@@ -110,6 +111,7 @@ class PlainDisplay implements RunDisplay {
   private readonly stream: DisplayStream;
   private readonly pace = new Pace();
   private printed: PrintedLine | null = null;
+  private missing: string | null = null;
   private progress: RunProgress | null = null;
 
   constructor(stream: DisplayStream) {
@@ -119,6 +121,7 @@ class PlainDisplay implements RunDisplay {
   show(progress: RunProgress): void {
     this.progress = progress;
     this.pace.note(progress, performance.now());
+    this.sayMissing(progress);
     this.print(isTerminal(progress.state));
   }
 
@@ -128,6 +131,13 @@ class PlainDisplay implements RunDisplay {
 
   close(): void {
     this.print(true);
+  }
+
+  /** Said once: it holds until the key is there. */
+  private sayMissing({ missingKeys, runId }: RunProgress): void {
+    const text = missingKeys.length === 0 ? null : describeMissingKeys(missingKeys, runId);
+    if (text !== null && text !== this.missing) this.notice(text);
+    this.missing = text;
   }
 
   private print(last: boolean): void {

@@ -68,11 +68,12 @@ begin
   end if;
 end $$;
 
--- Opens the next generation with the cells whose latest outcome is named, and those never recorded.
+-- Opens the next generation with the cells whose latest outcome is named, and those never recorded. Models that
+-- would be skipped again keep their skipped cells.
 -- The same token again answers what it answered before.
 create function plan_generation(
   p_run text, p_token text, p_outcomes text[], p_budgets jsonb, p_interrupted_detail text, p_not_run_detail text,
-  out generation int, out cells int
+  p_skipped_models text[], out generation int, out cells int
 ) language plpgsql set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
@@ -98,8 +99,10 @@ begin
     select task, attempt, planned, chosen,
       min(attempt) filter (where chosen) over (partition by task) as first_chosen
     from (
-      select task, attempt, planned, planned and (outcome is null or outcome = any (p_outcomes)) as chosen
-      from attempts where run_id = p_run and latest
+      select a.task, a.attempt, a.planned, a.planned and (a.outcome is null or a.outcome = any (p_outcomes))
+        and not (a.outcome = 'skipped' and t.model_id = any (p_skipped_models)) is true as chosen
+      from attempts a join tasks t on t.run_id = p_run and t.task = a.task
+      where a.run_id = p_run and a.latest
     ) latest
   ) cells
   -- A cell that runs again under `pass` brings back the later ones that a pass had taken out.

@@ -1,0 +1,18 @@
+import type { RunSpec } from './run.ts';
+
+/** Variables whose keys a run needs: those that the providers of its models name, each once, in order. */
+export function listKeyNames({ providers, models, requests }: RunSpec): readonly string[] {
+  const used = new Set(requests.flatMap((request) => request.modelIds));
+  const providerIds = new Set(models.filter(({ id }) => used.has(id)).map(({ providerId }) => providerId));
+  const names = providers.filter(({ id }) => providerIds.has(id)).map(({ apiKeyEnv }) => apiKeyEnv);
+  return [...new Set(names.filter((name) => name !== null))].toSorted();
+}
+
+/** What a run waits for, and what to type, as a sentence: `Waiting for A_KEY, which no worker has: ...`. */
+export function describeMissingKeys(names: readonly string[], runId: string): string {
+  const exports = names.map((name) => `export ${name}=...`).join('; ');
+  return (
+    `Waiting for ${names.join(' and ')}, which no worker has: \`${exports}\`, then \`assay watch ${runId}\` hands ` +
+    `${names.length === 1 ? 'it' : 'them'} over (for workers on other machines: export there and start them again).`
+  );
+}
