@@ -61,8 +61,12 @@ async function take(message: ParentMessage): Promise<void> {
 /** Imports the code under the address of its file, so that packages resolve from its project. */
 async function load(message: LoadMessage): Promise<ModuleDescription | null> {
   registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === 'assay' ? { url: message.ownUrl, shortCircuit: true } : next(specifier, context),
+    resolve: (specifier, context, next) => {
+      if (specifier === 'assay') return { url: message.ownUrl, shortCircuit: true };
+      // The file itself need not be there: its code came with the message.
+      if (specifier === message.url) return { url: message.url, shortCircuit: true };
+      return next(specifier, context);
+    },
     load: (address, context, next) =>
       address === message.url
         ? { format: 'module', source: message.code, shortCircuit: true }

@@ -14,17 +14,24 @@ import { EXPORT_NAME, readModule } from './read-module.ts';
 /** What a run file may be written in beside YAML and JSON. */
 const MODULE_EXTENSIONS: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
 
-type FileRequest = Omit<LoadRequest, 'source' | 'defaults'> & { readonly path: string };
+type FileRequest = Omit<LoadRequest, 'source' | 'defaults'> & {
+  readonly path: string;
+  /** How long a module may take to load; 30 s unless given. */
+  readonly loadTimeoutMs?: number;
+};
 
 /**
  * Reads and checks a run file of any kind: YAML, JSON, or a module with `defineRun`, with the defaults of the
  * project's `assay.config.ts` below it. Throws `ConfigError` with every problem.
  */
-export async function loadRunFile({ path, ...request }: FileRequest): Promise<LoadedRun> {
+export async function loadRunFile({ path, loadTimeoutMs, ...request }: FileRequest): Promise<LoadedRun> {
   const defaults = await readDefaults(path);
   const isModule = MODULE_EXTENSIONS.includes(extname(path).toLowerCase()) && existsSync(path);
   if (!isModule) return await loadRun({ ...request, defaults, source: { kind: 'file', path } });
-  const { bundle, description, source } = await readModule(path, 'run');
+  const { bundle, description, source } = await readModule(path, {
+    wanted: 'run',
+    ...(loadTimeoutMs === undefined ? {} : { loadTimeoutMs }),
+  });
   const problems: Problem[] = [];
   const { catalog } = request;
   const checked = checkDefinitions(description, { source, problems, catalog });
@@ -62,7 +69,9 @@ async function readDefaults(path: string): Promise<{ readonly [key: string]: unk
   const found = findConfigFile(dirname(resolve(path)));
   if (found === null || found === resolve(path)) return {};
   const shown = relative(process.cwd(), found);
-  const { description, source } = await readModule(shown.startsWith('..') ? found : shown, 'config');
+  const { description, source } = await readModule(shown.startsWith('..') ? found : shown, {
+    wanted: 'config',
+  });
   const problems: Problem[] = [];
   checkShape(configFileSchema, description.value, { source, problems });
   if (problems.length > 0) throw new ConfigError(problems);

@@ -19,6 +19,8 @@ export const EXPORT_NAME = 'default';
 const MEMORY_MIB = 512;
 const LOAD_TIMEOUT_MS = 30_000;
 
+type Wanted = { readonly wanted: 'run' | 'config'; readonly loadTimeoutMs?: number };
+
 const HOW: { readonly [Kind in 'run' | 'config']: string } = {
   run: 'export default defineRun({ ... })',
   config: 'export default defineConfig({ ... })',
@@ -28,10 +30,14 @@ const HOW: { readonly [Kind in 'run' | 'config']: string } = {
  * Bundles a module and reads its default export. Its code runs in a process of its own with a time and a memory
  * limit. Throws `ConfigError` with everything that is wrong with it.
  */
-export async function readModule(file: string, wanted: 'run' | 'config'): Promise<DescribedModule> {
+export async function readModule(
+  file: string,
+  { wanted, loadTimeoutMs = LOAD_TIMEOUT_MS }: Wanted,
+): Promise<DescribedModule> {
   const bundle = await bundleModule(file);
   const text = readFileSync(file, 'utf8');
-  const description = await describe(bundle, createModuleSource({ file, text, value: null }));
+  const written = createModuleSource({ file, text, value: null });
+  const description = await describe(bundle, written, loadTimeoutMs);
   const source = createModuleSource({ file, text, value: description.value });
   const { kind, problems } = description;
   if (kind !== wanted) {
@@ -47,14 +53,18 @@ function explainKind(kind: string | null, wanted: 'run' | 'config'): string {
   return `its default export ${other}: write ${HOW[wanted]}`;
 }
 
-async function describe(bundle: BundledModule, source: Source): Promise<ModuleDescription> {
+async function describe(
+  bundle: BundledModule,
+  source: Source,
+  loadTimeoutMs: number,
+): Promise<ModuleDescription> {
   const printed: string[] = [];
   try {
     const process = await ModuleProcess.start(
       { ...bundle, exportName: EXPORT_NAME },
       {
         memoryMiB: MEMORY_MIB,
-        loadTimeoutMs: LOAD_TIMEOUT_MS,
+        loadTimeoutMs,
         describe: true,
         onOutput: (line) => printed.push(line),
       },

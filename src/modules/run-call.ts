@@ -2,12 +2,12 @@ import type { ZodType } from 'zod';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { ScorerVerdict } from '../domain/score.ts';
 import { checkVerdict } from '../scorers/guard.ts';
-import { listSchemaErrors, toValidator } from '../scorers/json-schema.ts';
 import { unscored } from '../scorers/verdict.ts';
 import type { CallMessage, ScoreMessage, ToolAnswer, ToolMessage } from './child-messages.ts';
 import type { ScorerDefinition } from './define-scorer.ts';
 import type { ToolDefinition } from './define-tool.ts';
 import { formatError, toErrorFacts } from './error-facts.ts';
+import { readValue } from './read-value.ts';
 import type { ObjectSchema } from './schema-types.ts';
 
 type Setting = {
@@ -75,7 +75,14 @@ function toVerdict(given: unknown, threshold: number): unknown {
     return unscored('abstained', text);
   }
   const pass = typeof value === 'number' ? value >= threshold : false;
-  return { kind: 'scored', value, pass, explanation, metrics: record?.['metrics'] ?? {} };
+  const metrics = readValue(record?.['metrics'] ?? {});
+  return {
+    kind: 'scored',
+    value,
+    pass,
+    explanation,
+    metrics: metrics.problems.length > 0 ? null : metrics.value,
+  };
 }
 
 const toNumber = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value);
@@ -94,6 +101,8 @@ type Parsed =
 async function parse(schema: object | undefined, value: JsonObject): Promise<Parsed> {
   if (schema === undefined) return { kind: 'right', value };
   if (!('_zod' in schema)) {
+    // The validator is big, and most modules need none.
+    const { listSchemaErrors, toValidator } = await import('../scorers/json-schema.ts');
     const errors = listSchemaErrors(toValidator(schema), value);
     return errors.length === 0 ? { kind: 'right', value } : { kind: 'wrong', why: errors.join('; ') };
   }
