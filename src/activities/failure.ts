@@ -1,7 +1,14 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 
 /** Names of the failures that no retry can cure; the workflows' policies list them. */
-export type FatalType = 'InvalidRun' | 'UnknownRun' | 'OutsidePlan' | 'PayloadTooLarge' | 'EnvironmentLost';
+export type FatalType =
+  | 'InvalidRun'
+  | 'UnknownRun'
+  | 'OutsidePlan'
+  | 'PayloadTooLarge'
+  | 'EnvironmentLost'
+  /** A message asked for what cannot be. */
+  | 'Refused';
 
 /** A failure that no retry can cure. */
 export const fatal = (type: FatalType, message: string, cause?: Error): ApplicationFailure =>

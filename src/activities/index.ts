@@ -4,6 +4,7 @@ import { createGrading } from './grading.ts';
 import { createModelCalls } from './model-call.ts';
 import { createPreparing } from './prepare.ts';
 import { createProcessGrading } from './process-grading.ts';
+import { createRunControl } from './run-control.ts';
 import { createRunEnds } from './run-ends.ts';
 import { createSessions } from './sessions.ts';
 import { createToolRuns } from './tool-run.ts';
@@ -17,6 +18,7 @@ export const createActivities = (dependencies: Dependencies) =>
     ...createSessions(dependencies),
     ...createGrading(dependencies),
     ...createProcessGrading(dependencies),
+    ...createRunControl(dependencies),
     ...createRunEnds(dependencies),
   });
 

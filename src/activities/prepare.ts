@@ -1,5 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import type { ReadRun } from './read-document.ts';
+import { describeNeed, estimateOpenUsd, findApprovalNeed, type ApprovalNeed } from '../domain/approval.ts';
 import { estimateRun } from '../domain/estimate.ts';
 import { orderTasks } from '../domain/order-tasks.ts';
 import type { RunPlan, SkippedModel } from '../domain/plan.ts';
@@ -7,7 +8,7 @@ import type { RunSpec } from '../domain/run.ts';
 import type { PreparedRun, RunInput } from '../domain/workflow-brief.ts';
 import { toEngineId } from '../providers/lookup.ts';
 import { saveRunEngines, type EngineSpec } from '../store/engines.ts';
-import { loadOutcomeCounts } from '../store/outcome-counts.ts';
+import { countCellsByModel, loadOutcomeCounts } from '../store/outcome-counts.ts';
 import { loadPlan, planGeneration } from '../store/plans.ts';
 import { savePreparedRun } from '../store/prepared-run.ts';
 import { finishRun, insertRun, loadRun, setRunState, type RunRow } from '../store/runs.ts';
@@ -38,8 +39,7 @@ async function prepare(dependencies: Dependencies, input: PrepareInput): Promise
   if (run !== null && input.resume !== undefined) return await reopen(dependencies, run, input);
   if (run !== null && run.finishedAt !== null) return await over(dependencies, run);
   if (run === null || run.planDigest === null) await plan(dependencies, input);
-  await setRunState(db, { runId: input.runId, state: 'running' });
-  return await ready(dependencies, input.runId);
+  return await ready(dependencies, input);
 }
 
 /** The run has ended before: whoever starts it again gets its result. */
@@ -51,10 +51,26 @@ async function over({ db }: Dependencies, run: RunRow): Promise<PreparedRun> {
   return { kind: 'over', result: { runId: run.runId, ...end, reason, outcomes, missing: [] } };
 }
 
-async function ready(dependencies: Dependencies, runId: string): Promise<PreparedRun> {
-  const run = await loadRun(dependencies.db, runId);
+/** From here on the run is running, or it waits for somebody's word about what is left to spend. */
+async function ready(dependencies: Dependencies, input: PrepareInput): Promise<PreparedRun> {
+  const { db } = dependencies;
+  const { runId } = input;
+  const plan = await loadPlan(db, runId);
+  const approval = input.approved === true ? null : await findNeed(dependencies, plan);
+  if (approval === null) await setRunState(db, { runId, state: 'running' });
+  else await setRunState(db, { runId, state: 'awaiting_approval', note: describeNeed(approval) });
+  const run = await loadRun(db, runId);
   if (run === null) throw fatal('UnknownRun', `there is no run "${runId}" in this database`);
-  return await toBrief(dependencies, run, await loadPlan(dependencies.db, runId));
+  return { ...(await toBrief(dependencies, run, plan)), approval };
+}
+
+async function findNeed(
+  { db }: Dependencies,
+  { runId, spec, estimate }: RunPlan,
+): Promise<ApprovalNeed | null> {
+  if (spec.budgets.confirmAboveUsd === null) return null;
+  const openCells = await countCellsByModel(db, { runId, outcomes: [] });
+  return findApprovalNeed(spec.budgets, estimateOpenUsd(estimate, openCells));
 }
 
 /** Opens the next generation with exactly the asked cells; a redelivery finds it open. */
@@ -74,8 +90,7 @@ async function reopen(dependencies: Dependencies, run: RunRow, input: PrepareInp
   const opened = await planGeneration(dependencies.db, { runId, token, outcomes, budgets, skippedModels });
   if (opened.cells === 0) return await over(dependencies, run);
   await saveRunEngines(dependencies.db, { runId, engines: listEngines(spec, skipped) });
-  await setRunState(dependencies.db, { runId, state: 'running' });
-  return await ready(dependencies, runId);
+  return await ready(dependencies, input);
 }
 
 async function plan(dependencies: Dependencies, input: PrepareInput): Promise<void> {
@@ -88,8 +103,7 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<vo
   await checkModule(dependencies, spec);
   await awaitKeys(dependencies, input);
   const skippedModels = await preflight(dependencies, spec);
-  const { models: _, ...estimate } = estimateRun(spec, loaded.suites);
-  checkConfirmed(input, spec.budgets.confirmAboveUsd, estimate.costUsd);
+  const estimate = estimateRun(spec, loaded.suites);
   const requests = toRequestPlans(loaded);
   const runPlan: RunPlan = { format: 1, runId, spec, requests, skippedModels, estimate };
   await savePreparedRun(db, {
@@ -116,17 +130,3 @@ function listEngines(spec: RunSpec, skipped: readonly SkippedModel[]): readonly 
 
 const caseIdsOf = (loaded: ReadRun, suiteKey: string): readonly string[] =>
   loaded.suites.get(suiteKey)?.cases.map((one) => one.testCase.id) ?? [];
-
-/** Spending above the amount that the run file names needs a person's word. */
-function checkConfirmed(input: PrepareInput, above: number | null, costUsd: number | null): void {
-  if (above === null || input.approved === true) return;
-  if (costUsd !== null && costUsd <= above) return;
-  const estimate =
-    costUsd === null
-      ? 'cannot be estimated (a model has no price)'
-      : `is estimated at ${costUsd.toFixed(2)} USD`;
-  throw fatal(
-    'InvalidRun',
-    `the run ${estimate}, budgets.confirmAboveUsd is ${above}; start it again with --yes (input \`approved: true\`) to confirm`,
-  );
-}

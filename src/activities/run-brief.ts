@@ -12,7 +12,11 @@ import { providerOf } from './preflight.ts';
 export const toModelQueue = (engineId: string): string => `assay-model-${engineId}`;
 
 /** What the workflows of a prepared run work from. */
-export async function toBrief(dependencies: Dependencies, run: RunRow, plan: RunPlan): Promise<PreparedRun> {
+export async function toBrief(
+  dependencies: Dependencies,
+  run: RunRow,
+  plan: RunPlan,
+): Promise<Omit<Extract<PreparedRun, { kind: 'ready' }>, 'approval'>> {
   const { db, now } = dependencies;
   const { spec } = plan;
   const open = await countOpenCells(db, run);
@@ -30,7 +34,6 @@ export async function toBrief(dependencies: Dependencies, run: RunRow, plan: Run
     limits: request.spec.limits,
     retries: request.spec.retries,
   }));
-  const { timeoutMs } = spec.execution;
   const startMs = run.generation === 1 && run.startedAt !== null ? Date.parse(run.startedAt) : now();
   return {
     kind: 'ready',
@@ -41,7 +44,7 @@ export async function toBrief(dependencies: Dependencies, run: RunRow, plan: Run
       modelQueues: Object.fromEntries(
         spec.models.map((model) => [model.id, toModelQueue(toEngineId(providerOf(spec, model)))]),
       ),
-      deadlineAtMs: timeoutMs === null ? null : startMs + timeoutMs,
+      startedAtMs: startMs,
       searchAttributes: await dependencies.hasSearchAttributes(),
     },
     requests,

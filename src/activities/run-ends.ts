@@ -84,8 +84,10 @@ async function freeze(
   if (run.frozenState === null && decided !== null) {
     await freezeRun(db, { runId: run.runId, state: decided.state, reason: decided.reason.message });
   }
-  const state = run.frozenState ?? decided?.state ?? 'failed';
-  const message = run.reason ?? decided?.reason.message ?? 'the run was stopped';
+  const isOwn = run.frozenState === null || run.reason === decided?.reason.message;
+  if (isOwn && decided !== null) return decided.reason;
+  const state = run.frozenState ?? 'failed';
+  const message = run.reason ?? 'the run was stopped';
   return { code: toCode(state), phase: 'run', message };
 }
 

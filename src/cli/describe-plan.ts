@@ -1,8 +1,7 @@
 import { readKey } from '../config/environment-variables.ts';
 import type { LoadedRun } from '../config/load.ts';
-import type { RunEstimate } from '../domain/estimate.ts';
 import { isPacked, PACK_ATTEMPTS, PACK_TASKS } from '../domain/pack-tasks.ts';
-import type { SkippedModel } from '../domain/plan.ts';
+import type { Estimate, SkippedModel } from '../domain/plan.ts';
 import type { RequestSpec, RunSpec } from '../domain/run.ts';
 import type { Suite } from '../domain/suite.ts';
 import { toResult, type CommandResult } from './command-result.ts';
@@ -12,7 +11,7 @@ import { formatTextTable } from './text-table.ts';
 
 export type PlanToDescribe = {
   readonly loaded: LoadedRun;
-  readonly estimate: RunEstimate;
+  readonly estimate: Estimate;
 };
 
 /** `assay run FILE --dry-run`: what would run, at what cost; nothing is started or sent. */
@@ -113,7 +112,7 @@ const formatRequests = (rows: readonly RequestRow[]): string =>
     right: [2, 3, 4, 5],
   });
 
-const formatModels = ({ models }: RunEstimate, skipped: readonly SkippedModel[]): string =>
+const formatModels = ({ models }: Estimate, skipped: readonly SkippedModel[]): string =>
   formatTextTable({
     heads: ['model', 'cells', 'calls', 'input tokens', 'output tokens', 'cost'],
     rows: models.map((model) => [
@@ -127,7 +126,7 @@ const formatModels = ({ models }: RunEstimate, skipped: readonly SkippedModel[])
     right: [1, 2, 3, 4, 5],
   });
 
-function formatEstimate(estimate: RunEstimate, { budgets }: RunSpec): string {
+function formatEstimate(estimate: Estimate, { budgets }: RunSpec): string {
   const cost = formatUsd(estimate.costUsd);
   const lines = [
     `Estimate: ${formatCount(estimate.modelCalls)} calls, ${formatCount(estimate.inputTokens)} tokens in, ${formatCount(estimate.outputTokens)} out, ${cost}`,

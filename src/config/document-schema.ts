@@ -151,6 +151,7 @@ export const runSpecSchema: z.ZodType<RunSpec> = z.strictObject({
     maxModelUsd: z.number().nullable(),
     maxRunTokens: z.number().nullable(),
     confirmAboveUsd: z.number().nullable(),
+    approvalExpiryMs: z.number(),
     onExceed: z.enum(['stop', 'warn']),
     allowUnpriced: z.boolean(),
   }),

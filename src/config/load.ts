@@ -108,7 +108,7 @@ function resolveRun(parts: RunParts, listed: readonly ListedRequest[], { run, ga
     baseDir: run.baseDir,
     providers: declared,
     declaredIds: parts.declaredProviderIds,
-    hasBudget: hasBudget(parts.budgets),
+    hasBudget: hasBudget(toBudgets(parts.budgets)),
   });
   const usable = models.map(({ id }) => id);
   const names = { usable, known: [...new Set([...usable, ...parts.declaredModelIds])] };
@@ -126,12 +126,17 @@ function resolveRun(parts: RunParts, listed: readonly ListedRequest[], { run, ga
       cleanupGraceMs: cleanupGrace,
       seed: seed ?? randomInt(2 ** 32),
     },
-    budgets: parts.budgets,
+    budgets: toBudgets(parts.budgets),
     gates,
     context: isMap(context) ? (context as RunSpec['context']) : {},
     ...(run.module === null ? {} : { module: run.module }),
   };
 }
+
+const toBudgets = ({ approvalExpiry, ...budgets }: RunParts['budgets']): RunSpec['budgets'] => ({
+  ...budgets,
+  approvalExpiryMs: approvalExpiry,
+});
 
 /** Each suite once, however many requests name it. */
 function loadSuites(

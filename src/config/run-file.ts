@@ -157,7 +157,13 @@ export const budgetsSchema = object({
   maxRunUsd: amount.nullable().default(null),
   maxModelUsd: amount.nullable().default(null),
   maxRunTokens: countOrZero.nullable().default(null),
-  confirmAboveUsd: amount.nullable().default(null),
+  confirmAboveUsd: amount
+    .nullable()
+    .default(null)
+    .describe('Above this estimate the run waits for approval.'),
+  approvalExpiry: positiveDuration
+    .prefault('24h')
+    .describe('A run that nobody approves ends as cancelled after this time.'),
   onExceed: z.enum(['stop', 'warn']).default('stop'),
   allowUnpriced: z.boolean().default(false),
 });

@@ -1,4 +1,4 @@
-import type { Estimate } from './plan.ts';
+import type { Estimate, ModelEstimate } from './plan.ts';
 import type { ModelSpec, RequestSpec, RunSpec } from './run.ts';
 import type { Suite, TestCase } from './suite.ts';
 import { toCostUsd, UNKNOWN_USAGE } from './usage.ts';
@@ -9,23 +9,12 @@ const ASSUMED_OUTPUT_TOKENS = 512;
 const ASSUMED_AGENT_STEPS = 10;
 const BYTES_PER_TOKEN = 4;
 
-/** An estimate with its share of each model. */
-export type RunEstimate = Estimate & { readonly models: readonly ModelEstimate[] };
-export type ModelEstimate = {
-  readonly modelId: string;
-  readonly cells: number;
-  readonly modelCalls: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costUsd: number | null;
-};
-
 /**
  * Tokens and cost of a run before anything is sent: a token for every four bytes of input, the declared
  * cap (else 512 tokens) of output, ten steps for an agent. An agent reads its own transcript again at every
  * step. Money is null when the price of a model is unknown.
  */
-export function estimateRun(spec: RunSpec, suites: ReadonlyMap<string, Suite>): RunEstimate {
+export function estimateRun(spec: RunSpec, suites: ReadonlyMap<string, Suite>): Estimate {
   const models = spec.models.map((model) => estimateModel(model, spec, suites));
   const used = models.filter((model) => model.cells > 0);
   const sum = (pick: (model: ModelEstimate) => number): number =>

@@ -33,6 +33,25 @@ export function placesToStart(want: number, free: number, taskConcurrency: numbe
   return free >= crumbs ? Math.min(want, free) : 0;
 }
 
+/**
+ * Takes places back until at most as many are held as there may be: from those that hold most, so that each that
+ * still has attempts to start keeps one as long as possible. Attempts that run go on.
+ */
+export function takeBack(
+  holders: readonly Holder[],
+  excess: number,
+): readonly { readonly id: string; readonly places: number }[] {
+  const held = new Map(holders.filter(({ busy }) => busy).map(({ id, held }) => [id, held]));
+  const taken = new Map<string, number>();
+  for (let left = excess; left > 0; left -= 1) {
+    const [most] = [...held].toSorted(([, a], [, b]) => b - a);
+    if (most === undefined || most[1] === 0) break;
+    held.set(most[0], most[1] - 1);
+    taken.set(most[0], (taken.get(most[0]) ?? 0) + 1);
+  }
+  return [...taken].map(([id, places]) => ({ id, places }));
+}
+
 /** Spreads free places over open workflows that could still use some, first come first served. */
 export function grantLeftOver(
   holders: readonly Holder[],

@@ -21,6 +21,17 @@ export type Estimate = {
   readonly outputTokens: number;
   readonly costUsd: number | null;
   readonly unpricedModels: readonly string[];
+  /** The share of each model, in the order of the run file. */
+  readonly models: readonly ModelEstimate[];
+};
+
+export type ModelEstimate = {
+  readonly modelId: string;
+  readonly cells: number;
+  readonly modelCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number | null;
 };
 
 export type RequestPlan = {

@@ -18,7 +18,7 @@ export type RunFacts = {
   readonly runId: string;
   readonly name: string;
   readonly state: RunState;
-  /** Why the run ended as it did, one sentence; null while it is open or when it completed. */
+  /** Why the run ended as it did, or what it waits for, one sentence; null while it runs or when it completed. */
   readonly reason: string | null;
   /** ISO 8601 in UTC, here and below. */
   readonly createdAt: string;

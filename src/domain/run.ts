@@ -92,6 +92,8 @@ export type Budgets = {
   readonly maxModelUsd: number | null;
   readonly maxRunTokens: number | null;
   readonly confirmAboveUsd: number | null;
+  /** How long a run waits for approval before it ends as cancelled. */
+  readonly approvalExpiryMs: number;
   readonly onExceed: 'stop' | 'warn';
   readonly allowUnpriced: boolean;
 };

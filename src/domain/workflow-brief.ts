@@ -1,3 +1,4 @@
+import type { ApprovalNeed } from './approval.ts';
 import type { Json } from './json.ts';
 import type { OutcomeKind, Reason, RunState } from './outcome.ts';
 import type { Packable } from './pack-tasks.ts';
@@ -16,7 +17,7 @@ export type RunInput = {
   readonly baseDir?: string;
   /** Continue a run that ended: these outcomes run again as a new generation. */
   readonly resume?: ResumeRequest;
-  /** Spending above `budgets.confirmAboveUsd` has been confirmed. */
+  /** Spending above `budgets.confirmAboveUsd` has been confirmed; else the run waits for the update `approve`. */
   readonly approved?: boolean;
   /** Variables for which a worker had a value when the run was started: it waits for them instead of skipping. */
   readonly keys?: readonly string[];
@@ -52,8 +53,8 @@ export type RunBrief = {
   readonly execution: Execution;
   /** Task queue of each model's engine. */
   readonly modelQueues: { readonly [modelId: string]: string };
-  /** Absolute end of the run in milliseconds since 1970; null = no limit. */
-  readonly deadlineAtMs: number | null;
+  /** Milliseconds since 1970, of this generation; the time limit counts from here. */
+  readonly startedAtMs: number;
   /** Whether the server knows Assay's search attributes. */
   readonly searchAttributes: boolean;
 };
@@ -65,6 +66,8 @@ export type PreparedRun =
       readonly requests: readonly RequestBrief[];
       readonly plannedCells: number;
       readonly summary: string;
+      /** Nothing is started before somebody approves; null = nobody has to be asked. */
+      readonly approval: ApprovalNeed | null;
     }
   | { readonly kind: 'over'; readonly result: RunResult };
 

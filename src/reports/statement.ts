@@ -25,8 +25,9 @@ export function toStatement({ run }: ReportRows, progress: Progress): string {
       return 'Preparing: nothing has been sent yet.';
     case 'awaiting_approval':
       return `Awaiting approval${because}: nothing has been sent yet.`;
-    case 'running':
     case 'paused':
+      return `Paused${because}: ${counts} so far. What runs goes on; unpause it to start the rest.`;
+    case 'running':
     case 'finalizing':
       return `Not finished (${run.state}): ${counts} so far. Every figure below may still change.`;
   }

@@ -1,7 +1,7 @@
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 import { RUN_CHANNEL } from './runs.ts';
-import { escapeText } from './text.ts';
+import { escapeNullable, escapeText } from './text.ts';
 
 /** The thing that can be down: a provider endpoint with its credential. Equal id = same engine. */
 export type EngineSpec = {
@@ -53,7 +53,8 @@ export async function saveEngines(db: Db, engines: readonly EngineSpec[]): Promi
 
 /**
  * Sets the calls in flight per worker of an engine, from now on: the latest wish counts, a new run's included.
- * Workers are told at once. Recorded as a change of limit `slots` with its reason; false = no such engine.
+ * Workers are told at once. Recorded as a change of limit `slots` with its reason, unless it was so before.
+ * Returns the wish before; null = no such engine.
  */
 export async function setEngineConcurrency(
   db: Db,
@@ -63,20 +64,31 @@ export async function setEngineConcurrency(
     readonly reason: string;
     /** The run that wishes it. */
     readonly runId?: string | null;
+    /** Who asked for it, and what names the message. */
+    readonly by?: string | null;
+    readonly changeKey?: string | null;
   },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<string | null> {
+  const [row] = await selectRows<{ before: string }>(db, {
     text: `with before as (select engine_id, concurrency from engines where engine_id = $1 for update),
       changed as (
         update engines e set concurrency = $2, updated_at = now() from before
         where e.engine_id = before.engine_id returning e.engine_id, before.concurrency as old_value
       ), recorded as (
-        insert into limit_changes (run_id, engine_id, limit_name, old_value, new_value, reason)
-        select $4, engine_id, 'slots', old_value, $2, $3 from changed)
-      select pg_notify('${RUN_CHANNEL}', coalesce($4, '')) from changed`,
-    values: [wish.engineId, String(wish.concurrency), escapeText(wish.reason), wish.runId ?? null],
+        insert into limit_changes
+          (run_id, engine_id, limit_name, old_value, new_value, reason, changed_by, change_key)
+        select $4, engine_id, 'slots', old_value, $2, $3, $5, $6 from changed where old_value <> $2)
+      select old_value as before, pg_notify('${RUN_CHANNEL}', coalesce($4, '')) from changed`,
+    values: [
+      wish.engineId,
+      String(wish.concurrency),
+      escapeText(wish.reason),
+      wish.runId ?? null,
+      escapeNullable(wish.by ?? null),
+      wish.changeKey ?? null,
+    ],
   });
-  return rowCount === 1;
+  return row?.before ?? null;
 }
 
 /** Says which engines a run needs from now on; what is known of an engine stays as it was set. */

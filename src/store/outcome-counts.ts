@@ -1,6 +1,7 @@
 import type { OutcomeKind } from '../domain/outcome.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
+import { unescapeText } from './text.ts';
 
 /** How many cells of a run have each outcome, each cell in its latest generation. */
 export async function loadOutcomeCounts(
@@ -13,6 +14,19 @@ export async function loadOutcomeCounts(
     values: [runId],
   });
   return Object.fromEntries(rows.map((row) => [row.outcome, row.cells]));
+}
+
+/** Cells by model whose latest outcome is one of these, or that have none. */
+export async function countCellsByModel(
+  db: Db,
+  { runId, outcomes }: { readonly runId: string; readonly outcomes: readonly OutcomeKind[] },
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await selectRows<{ model_id: string; cells: number }>(db, {
+    text: `select t.model_id, count(*) as cells from latest_attempts a join tasks t using (run_id, task)
+      where a.run_id = $1 and (a.outcome is null or a.outcome = any($2::text[])) group by t.model_id`,
+    values: [runId, outcomes],
+  });
+  return new Map(rows.map((row) => [unescapeText(row.model_id), row.cells]));
 }
 
 /** Cells of a generation that wait for a result, by request index. */

@@ -1,7 +1,7 @@
 import type { RunState, TerminalState } from '../domain/outcome.ts';
 import type { Db } from './pool.ts';
 import { selectRow, selectRows } from './pool.ts';
-import { escapeText, unescapeNullable, unescapeText } from './text.ts';
+import { escapeNullable, escapeText, unescapeNullable, unescapeText } from './text.ts';
 
 export type RunRow = {
   readonly runId: string;
@@ -9,6 +9,7 @@ export type RunRow = {
   readonly state: RunState;
   /** The terminal state that is decided, perhaps before the run has ended. */
   readonly frozenState: TerminalState | null;
+  /** Why it was stopped; while it waits, for what. */
   readonly reason: string | null;
   readonly generation: number;
   readonly workflowId: string;
@@ -63,7 +64,7 @@ export async function insertRun(
   return rowCount === 1 ? 'created' : 'existing';
 }
 
-const columns = `run_id, name, state, frozen_state, frozen_reason, generation, workflow_id, document_digest,
+const columns = `run_id, name, state, state_note, frozen_state, frozen_reason, generation, workflow_id, document_digest,
   plan_digest, missing_keys, created_at, started_at, finished_at`;
 
 /** Null when there is no run of that id. */
@@ -89,20 +90,31 @@ export async function listRuns(
   return rows.map(toRunRow);
 }
 
-/** Moves an open run to another open state. A run that is frozen only goes on to `finalizing`. */
+/**
+ * Moves an open run to another open state, with what it waits for. A run that is frozen only goes on to
+ * `finalizing`.
+ */
 export async function setRunState(
   db: Db,
-  { runId, state }: { readonly runId: string; readonly state: Exclude<RunState, TerminalState> },
+  {
+    runId,
+    state,
+    note = null,
+  }: {
+    readonly runId: string;
+    readonly state: Exclude<RunState, TerminalState>;
+    readonly note?: string | null;
+  },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     text: `with changed as (
-        update runs set state = $2,
+        update runs set state = $2, state_note = $3,
           started_at = case when $2 = 'running' then coalesce(started_at, now()) else started_at end
         where run_id = $1 and finished_at is null and state <> $2
           and (frozen_state is null or $2 = 'finalizing')
         returning run_id)
       select pg_notify('${RUN_CHANNEL}', run_id) from changed`,
-    values: [runId, state],
+    values: [runId, state, escapeNullable(note)],
   });
   return rowCount === 1;
 }
@@ -151,6 +163,7 @@ type StoredRun = {
   readonly run_id: string;
   readonly name: string;
   readonly state: RunState;
+  readonly state_note: string | null;
   readonly frozen_state: TerminalState | null;
   readonly frozen_reason: string | null;
   readonly generation: number;
@@ -163,12 +176,14 @@ type StoredRun = {
   readonly finished_at: Date | null;
 };
 
+const isWaiting = (state: RunState): boolean => state === 'awaiting_approval' || state === 'paused';
+
 const toRunRow = (row: StoredRun): RunRow => ({
   runId: row.run_id,
   name: unescapeText(row.name),
   state: row.state,
   frozenState: row.frozen_state,
-  reason: unescapeNullable(row.frozen_reason),
+  reason: unescapeNullable(row.frozen_reason ?? (isWaiting(row.state) ? row.state_note : null)),
   generation: row.generation,
   workflowId: row.workflow_id,
   documentDigest: row.document_digest,

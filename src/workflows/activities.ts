@@ -3,7 +3,14 @@ import type { CallModelInput, CallModelResult } from '../domain/step.ts';
 import type { Activities } from '../activities/index.ts';
 
 /** Failures of ours that no retry can cure; every group lists those that its activities can throw. */
-const NEVER_CURED = ['InvalidRun', 'UnknownRun', 'OutsidePlan', 'PayloadTooLarge', 'EnvironmentLost'];
+const NEVER_CURED = [
+  'InvalidRun',
+  'UnknownRun',
+  'OutsidePlan',
+  'PayloadTooLarge',
+  'EnvironmentLost',
+  'Refused',
+];
 
 /**
  * Said everywhere: the SDK's own default is to go on at once (whatever its documentation says), and then a

@@ -6,13 +6,20 @@ import type { AttemptResult } from '../domain/step.ts';
 import type { AttemptInput } from '../domain/workflow-brief.ts';
 import { inProcess, nameTry, planning } from './activities.ts';
 import { runAgent } from './agent-loop.ts';
+import { RUN_CHANGED, type RunChanged } from './messages.ts';
+import { PauseGate } from './pause-gate.ts';
 import { runDirect } from './direct.ts';
 import { recordAttempt } from './recorder.ts';
 import { toOutcomeAttribute } from './search-attributes.ts';
 import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
 /** Where an attempt stands, as it continues as new. */
-export type AttemptState = { readonly tryNumber: number; readonly agent: AgentState | null };
+export type AttemptState = {
+  readonly tryNumber: number;
+  readonly agent: AgentState | null;
+  /** Its run is paused: no further try starts. */
+  readonly paused?: boolean;
+};
 
 export type AttemptEnd =
   | { readonly kind: 'done'; readonly result: AttemptResult }
@@ -28,9 +35,13 @@ export const FIRST_TRY: AttemptState = { tryNumber: 1, agent: null };
 export async function attempt(
   input: AttemptInput & { readonly state?: AttemptState },
 ): Promise<AttemptResult> {
-  const end = await runAttempt(input, input.state ?? FIRST_TRY);
-  if (end.kind === 'continue')
-    return await workflow.continueAsNew<typeof attempt>({ ...input, state: end.state });
+  const gate = new PauseGate(input.state?.paused);
+  workflow.setHandler(workflow.defineSignal<[RunChanged]>(RUN_CHANGED), (change) => gate.change(change));
+  const end = await runAttempt(input, input.state ?? FIRST_TRY, gate);
+  if (end.kind === 'continue') {
+    const state = { ...end.state, paused: gate.isClosed };
+    return await workflow.continueAsNew<typeof attempt>({ ...input, state });
+  }
   const { outcome } = end.result;
   if (outcome !== null && input.run.searchAttributes && !input.request.light)
     workflow.upsertSearchAttributes(toOutcomeAttribute(outcome));
@@ -42,7 +53,11 @@ export async function attempt(
  * child workflow of its own. Records nothing when the run was stopped: the run settles such cells.
  * An infrastructure failure is tried again, as the request allows; waiting holds nothing.
  */
-export async function runAttempt(input: AttemptInput, state: AttemptState): Promise<AttemptEnd> {
+export async function runAttempt(
+  input: AttemptInput,
+  state: AttemptState,
+  gate: PauseGate,
+): Promise<AttemptEnd> {
   const cell = toCell(input);
   let { tryNumber, agent } = state;
   for (;;) {
@@ -62,6 +77,7 @@ export async function runAttempt(input: AttemptInput, state: AttemptState): Prom
     if (next.kind === 'final') return { kind: 'done', result: await record(input, tryNumber, tried) };
     await planning.recordTry({ cell, tryNumber, end: tried.end, pattern: next.pattern });
     await workflow.sleep(next.delayMs, { summary: `before try ${tryNumber + 1}` });
+    if (gate.isClosed) await gate.pass();
     tryNumber += 1;
     agent = null;
   }

@@ -1,3 +1,5 @@
+import type { LimitChange } from '../domain/limit-change.ts';
+import type { RunState } from '../domain/outcome.ts';
 import type { Tally } from '../domain/workflow-brief.ts';
 
 /**
@@ -13,6 +15,39 @@ export const RUN_WORKFLOW = 'run';
 export const WORKFLOW_TASK_TIMEOUT = '5s';
 
 export type { ResumeRequest, RunInput } from '../domain/workflow-brief.ts';
+
+/**
+ * Messages to a run. Each is an update (it answers, and refuses what cannot be) and a signal of the same name
+ * (it does the same, and what cannot be is ignored). `set` takes LimitChanges, the others a Sender or nothing.
+ */
+export const RUN_MESSAGES = ['approve', 'reject', 'pause', 'unpause', 'set'] as const;
+export type RunMessage = (typeof RUN_MESSAGES)[number];
+
+/** What an update answers. */
+export type Steered = {
+  readonly runId: string;
+  readonly state: RunState;
+  /** False = it was so before. */
+  readonly changed: boolean;
+  /** One sentence for people. */
+  readonly message: string;
+  readonly changes: readonly LimitChange[];
+};
+
+/** Query: where a run stands as its workflow knows it. Task workflows report in batches; the store knows more. */
+export const RUN_PROGRESS = 'progress';
+export type WorkflowProgress = {
+  readonly runId: string;
+  readonly state: RunState;
+  readonly planned: number;
+  readonly recorded: number;
+  readonly passed: number;
+  readonly outcomes: Tally;
+  readonly openWorkflows: number;
+  readonly taskConcurrency: number;
+  /** ISO 8601; null while paused, and without a time limit. */
+  readonly deadlineAt: string | null;
+};
 
 /** Signal from a task workflow to its run: places that it no longer needs. */
 export const PLACES_FREED = 'placesFreed';
@@ -30,6 +65,13 @@ export type PlacesFreed = {
 export const KEYS_MISSING = 'keysMissing';
 export type KeysMissing = { readonly names: readonly string[] };
 
-/** Signal from a run to a task workflow: places that others left over. */
-export const PLACES_GRANTED = 'placesGranted';
-export type PlacesGranted = { readonly places: number };
+/** Signal from a run to its task workflows, and from them to their attempts: what has changed. */
+export const RUN_CHANGED = 'runChanged';
+export type RunChanged = {
+  /** Places that others left over; below zero = taken back as attempts end. */
+  readonly places: number;
+  /** Nothing is started: no attempt, no try. */
+  readonly paused: boolean;
+  /** Nothing is started any more. */
+  readonly stopped: boolean;
+};

@@ -3,8 +3,11 @@ import type { Reason, TerminalState } from '../domain/outcome.ts';
 import { packTasks, type Pack } from '../domain/pack-tasks.ts';
 import type { PreparedRun, RequestBrief, RunResult } from '../domain/workflow-brief.ts';
 import { closing, listTasks } from './activities.ts';
-import type { PlacesFreed } from './messages.ts';
+import type { RunControlState } from '../domain/run-control.ts';
+import { countTally } from '../domain/tally.ts';
+import type { PlacesFreed, WorkflowProgress } from './messages.ts';
 import { formatEnd, formatProgress } from './progress.ts';
+import type { RunControls } from './run-controls.ts';
 import { RunWindow, type WindowTotals } from './run-window.ts';
 
 /** Starting stops here, or when the server suggests it: what is open ends, and the run continues as new. */
@@ -18,6 +21,7 @@ export type Carried = {
   readonly totals: WindowTotals;
   /** Variables that its calls wait for. */
   readonly missingKeys?: readonly string[];
+  readonly control: RunControlState;
 };
 
 type Halt = { readonly state: TerminalState; readonly reason: Reason };
@@ -34,9 +38,13 @@ export class RunConductor {
   private exhausted = false;
   private halt: Halt | null = null;
   private missingKeys: readonly string[];
+  private readonly controls: RunControls;
+  private deadline = new workflow.CancellationScope();
+  private deadlineMs: number | null = null;
 
-  constructor(carried: Carried) {
+  constructor(carried: Carried, controls: RunControls) {
     this.prepared = carried.prepared;
+    this.controls = controls;
     this.readTask = carried.afterTask;
     this.startedTask = carried.afterTask;
     this.missingKeys = carried.missingKeys ?? [];
@@ -56,25 +64,53 @@ export class RunConductor {
 
   /** Returns what to carry on with, or null when nothing is left to start. */
   async conduct(root: workflow.CancellationScope): Promise<Carried | null> {
-    this.showProgress();
+    this.controls.onChange = () => this.steer();
+    this.steer();
     root.cancelRequested.catch(() =>
       this.stop('cancelled', 'the run was cancelled; `assay resume` goes on from here'),
     );
-    const deadline = new workflow.CancellationScope();
-    void deadline.run(() => this.watchDeadline());
     await this.startTasks();
     if (this.exhausted) this.window.startTail();
     await this.drain();
-    deadline.cancel();
+    // What was said meanwhile is answered, and carried over.
+    await workflow.condition(workflow.allHandlersFinished);
+    const isOver = this.isHalted() || (this.exhausted && this.packs.length === 0);
+    if (isOver) this.controls.end();
+    this.deadline.cancel();
     const { totals } = this.window;
-    return this.isHalted() || (this.exhausted && this.packs.length === 0)
-      ? null
-      : {
-          prepared: this.prepared,
-          afterTask: this.startedTask,
-          totals,
-          missingKeys: this.missingKeys,
-        };
+    const control = this.controls.state;
+    const { prepared, startedTask: afterTask, missingKeys } = this;
+    return isOver ? null : { prepared, afterTask, totals, control, missingKeys };
+  }
+
+  /** Answer of the query `progress`. */
+  progress(): WorkflowProgress {
+    const { prepared, window, controls } = this;
+    const { deadlineMs } = controls;
+    return {
+      runId: prepared.run.runId,
+      state: controls.runState,
+      planned: prepared.plannedCells,
+      recorded: countTally(window.totals.tally),
+      passed: window.totals.passed,
+      outcomes: window.totals.tally,
+      openWorkflows: window.openCount,
+      taskConcurrency: controls.state.taskConcurrency,
+      deadlineAt: deadlineMs === null ? null : new Date(deadlineMs).toISOString(),
+    };
+  }
+
+  /** Brings everything in line with what people said to the run. */
+  private steer(): void {
+    const { state, paused, deadlineMs } = this.controls;
+    this.window.steer({ taskConcurrency: state.taskConcurrency, paused });
+    if (deadlineMs !== this.deadlineMs) {
+      this.deadline.cancel();
+      this.deadline = new workflow.CancellationScope();
+      this.deadlineMs = deadlineMs;
+      if (deadlineMs !== null) void this.deadline.run(() => this.watchDeadline(deadlineMs));
+    }
+    this.showProgress();
   }
 
   /** Freezes the final state, settles every cell, and returns the run's result. */
@@ -129,11 +165,9 @@ export class RunConductor {
     return this.halt !== null || this.window.stopped;
   }
 
-  private async watchDeadline(): Promise<void> {
-    const { deadlineAtMs } = this.prepared.run;
-    if (deadlineAtMs === null) return;
+  private async watchDeadline(deadlineMs: number): Promise<void> {
     try {
-      await workflow.sleep(Math.max(1, deadlineAtMs - Date.now()), { summary: 'deadline of the run' });
+      await workflow.sleep(Math.max(1, deadlineMs - Date.now()), { summary: 'deadline of the run' });
     } catch {
       return;
     }
@@ -147,6 +181,7 @@ export class RunConductor {
   private async stop(state: TerminalState, message: string): Promise<void> {
     if (this.halt !== null) return;
     this.halt = { state, reason: { code: state, phase: 'run', message } };
+    this.controls.end();
     await closing.freezeRun({ runId: this.prepared.run.runId, ...this.halt });
     this.scope.cancel();
   }
@@ -163,7 +198,16 @@ export class RunConductor {
     const { totals, openCount } = this.window;
     const { halt, missingKeys } = this;
     workflow.setCurrentDetails(
-      formatProgress({ run, plannedCells, summary, totals, openCount, halt, missingKeys }),
+      formatProgress({
+        run,
+        plannedCells,
+        summary,
+        totals,
+        openCount,
+        pause: this.controls.state.pause,
+        halt,
+        missingKeys,
+      }),
     );
   }
 }

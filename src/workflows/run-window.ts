@@ -1,13 +1,13 @@
 import * as workflow from '@temporalio/workflow';
 import { formatCount } from '../domain/format-count.ts';
 import type { Pack } from '../domain/pack-tasks.ts';
-import { grantLeftOver, placesToStart, wantedPlaces, type Holder } from '../domain/places.ts';
+import { grantLeftOver, placesToStart, takeBack, wantedPlaces, type Holder } from '../domain/places.ts';
 import { addTally, tallySince } from '../domain/tally.ts';
 import type { RequestBrief, RunBrief, Tally } from '../domain/workflow-brief.ts';
 import { toPackWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts';
 import { summarize } from './activities.ts';
 import { describeFault } from './describe-fault.ts';
-import { PLACES_GRANTED, WORKFLOW_TASK_TIMEOUT, type PlacesFreed, type PlacesGranted } from './messages.ts';
+import { RUN_CHANGED, WORKFLOW_TASK_TIMEOUT, type PlacesFreed, type RunChanged } from './messages.ts';
 import { toTaskAttributes } from './search-attributes.ts';
 import type { task } from './task.ts';
 
@@ -24,8 +24,15 @@ type Counts = { readonly tally: Tally; readonly passed: number };
 
 const NOTHING: Counts = { tally: {}, passed: 0 };
 
-/** An open task workflow, with what of it is in the totals. */
-type OpenTask = Holder & { readonly counted: Counts };
+type Child = workflow.ChildWorkflowHandle<typeof task>;
+
+/** An open task workflow, with what of it is in the totals and what it has been told. */
+type OpenTask = Holder & {
+  readonly counted: Counts;
+  /** Null while it is being started: what changes meanwhile is told afterwards. */
+  readonly child: Child | null;
+  readonly told: { readonly places: number; readonly paused: boolean; readonly stopped: boolean };
+};
 
 /**
  * The open task workflows of a run and the places that they hold: at most `taskConcurrency` in all.
@@ -35,6 +42,8 @@ export class RunWindow {
   totals: WindowTotals;
   /** A child found the run stopped in the store. */
   stopped = false;
+  private paused = false;
+  private limit: number;
   onChange: () => void = () => undefined;
   /** Nothing is left to start: free places go to the children that are still busy. */
   private tail = false;
@@ -47,7 +56,18 @@ export class RunWindow {
     this.run = run;
     this.totals = totals;
     this.scope = scope;
-    this.free = run.execution.taskConcurrency;
+    this.limit = run.execution.taskConcurrency;
+    this.free = this.limit;
+  }
+
+  /** What people say to the run: how many places there are, and whether anything starts. */
+  steer({ taskConcurrency, paused }: { readonly taskConcurrency: number; readonly paused: boolean }): void {
+    this.free += taskConcurrency - this.limit;
+    this.limit = taskConcurrency;
+    this.paused = paused;
+    for (const { id, places } of takeBack([...this.open.values()], -this.free)) this.move(id, -places);
+    this.grantLeftOver();
+    this.open.forEach(({ id }) => this.tell(id));
   }
 
   get openCount(): number {
@@ -60,8 +80,8 @@ export class RunWindow {
 
   /** Places that the pack would get now; 0 = wait. */
   placesFor(pack: Pack, request: RequestBrief): number {
-    const { taskConcurrency } = this.run.execution;
-    return placesToStart(wantedPlaces(pack, request.strategy), this.free, taskConcurrency);
+    if (this.paused) return 0;
+    return placesToStart(wantedPlaces(pack, request.strategy), this.free, this.limit);
   }
 
   /** Starts the task workflow that carries the pack. */
@@ -76,6 +96,8 @@ export class RunWindow {
       held: places,
       busy: true,
       counted: NOTHING,
+      child: null,
+      told: { places, paused: false, stopped: false },
     });
     void this.scope.run(() => this.follow(id, { pack, request, places }));
   }
@@ -83,12 +105,18 @@ export class RunWindow {
   /** Takes back what a child reports. */
   freed(report: PlacesFreed): void {
     this.count(report.workflowId, report);
-    if (report.stopped) this.stopped = true;
+    if (report.stopped) this.stop();
     const holder = this.open.get(report.workflowId);
     if (holder === undefined) return;
     const places = Math.min(report.places, holder.held);
     this.free += places;
-    this.open.set(holder.id, { ...holder, held: holder.held - places, busy: false });
+    const { told } = holder;
+    this.open.set(holder.id, {
+      ...holder,
+      held: holder.held - places,
+      busy: false,
+      told: { ...told, places: told.places - places },
+    });
     this.grantLeftOver();
   }
 
@@ -98,18 +126,41 @@ export class RunWindow {
     this.grantLeftOver();
   }
 
+  /** Before the tail only those get some that lost all of theirs: a pack of their own size starts soon enough. */
   private grantLeftOver(): void {
-    if (!this.tail) return;
-    for (const { id, places } of grantLeftOver([...this.open.values()], this.free)) {
-      const holder = this.open.get(id);
-      if (holder === undefined) continue;
-      this.free -= places;
-      this.open.set(id, { ...holder, granted: holder.granted + places, held: holder.held + places });
-      void workflow
-        .getExternalWorkflowHandle(id)
-        .signal<[PlacesGranted]>(PLACES_GRANTED, { places })
-        .catch(() => undefined);
+    if (this.paused) return;
+    const holders = [...this.open.values()].filter(({ held }) => this.tail || held === 0);
+    for (const { id, places } of grantLeftOver(holders, this.free)) {
+      this.move(id, places);
+      this.tell(id);
     }
+  }
+
+  /** Gives places to a child, or takes them back. */
+  private move(id: string, places: number): void {
+    const holder = this.open.get(id);
+    if (holder === undefined) return;
+    this.free -= places;
+    this.open.set(id, { ...holder, granted: holder.granted + places, held: holder.held + places });
+  }
+
+  /** The run is over: children that wait for places or for the end of a pause wait for nothing. */
+  private stop(): void {
+    if (this.stopped) return;
+    this.stopped = true;
+    this.open.forEach(({ id }) => this.tell(id));
+  }
+
+  /** Signals what a child does not know yet. One that has ended meanwhile needs to know nothing. */
+  private tell(id: string): void {
+    const { paused, stopped } = this;
+    const holder = this.open.get(id);
+    if (holder === undefined || holder.child === null) return;
+    const { told, held, child } = holder;
+    const places = held - told.places;
+    if (places === 0 && paused === told.paused && stopped === told.stopped) return;
+    this.open.set(id, { ...holder, told: { places: held, paused, stopped } });
+    void child.signal<[RunChanged]>(RUN_CHANGED, { places, paused, stopped }).catch(() => undefined);
   }
 
   /** Never rejects. What broke a child leaves its cells unrecorded, and the run names them. */
@@ -118,7 +169,7 @@ export class RunWindow {
     { pack, request, places }: { pack: Pack; request: RequestBrief; places: number },
   ): Promise<void> {
     try {
-      const result = await workflow.executeChild<typeof task>('task', {
+      const child = await workflow.startChild<typeof task>('task', {
         workflowId: id,
         args: [{ run: narrow(this.run, pack), request, tasks: pack.tasks, places }],
         parentClosePolicy: 'REQUEST_CANCEL',
@@ -126,9 +177,11 @@ export class RunWindow {
         staticSummary: summarizePack(pack, request),
         ...toTaskAttributes(this.run, request, pack.tasks),
       });
+      this.started(id, child);
+      const result = await child.result();
       this.count(id, result);
       result.faults.forEach((fault) => this.fault(fault));
-      if (result.stopped) this.stopped = true;
+      if (result.stopped) this.stop();
     } catch (error) {
       if (!workflow.isCancellation(error)) this.fault(`${id}: ${describeFault(error)}`);
     } finally {
@@ -137,6 +190,13 @@ export class RunWindow {
       this.grantLeftOver();
       this.onChange();
     }
+  }
+
+  private started(id: string, child: Child): void {
+    const holder = this.open.get(id);
+    if (holder === undefined) return;
+    this.open.set(id, { ...holder, child });
+    this.tell(id);
   }
 
   /** Children report all that they recorded, so that a signal lost at a child's end is made good by its result. */

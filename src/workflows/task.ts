@@ -9,11 +9,12 @@ import { FIRST_TRY, runAttempt, type attempt, type AttemptEnd } from './attempt.
 import { describeFault } from './describe-fault.ts';
 import {
   PLACES_FREED,
-  PLACES_GRANTED,
+  RUN_CHANGED,
   WORKFLOW_TASK_TIMEOUT,
   type PlacesFreed,
-  type PlacesGranted,
+  type RunChanged,
 } from './messages.ts';
+import { PauseGate } from './pause-gate.ts';
 import { formatTaskProgress } from './progress.ts';
 
 /** Attempts that run one after another: all of a task under `pass`, a single one under `avg`. */
@@ -22,15 +23,14 @@ type Chain = readonly AttemptInput[];
 /**
  * Workflow `task`: one heavy task, id `run/<run>/<request>/<model>/<case>`, or up to 25 light ones, id
  * `run/<run>/<request>/tasks/<from>-<to>`. Runs at most as many attempts at once as it holds places, gives
- * places back to its run by signal when it has nothing left to start, and takes more by signal. Owns
+ * places back to its run by signal when it has nothing left to start, and takes more by signal. Its run
+ * signals pauses, and it passes them on to the attempts that are workflows of their own. Owns
  * nothing that needs cleaning up: sessions belong to attempts. Its run cancels it; attempts that are cut
  * off stay unrecorded and are settled by the run. Short enough never to continue as new.
  */
 export async function task(input: TaskInput): Promise<TaskResult> {
   const pool = new Pool(input);
-  workflow.setHandler(workflow.defineSignal<[PlacesGranted]>(PLACES_GRANTED), ({ places }) =>
-    pool.grant(places),
-  );
+  workflow.setHandler(workflow.defineSignal<[RunChanged]>(RUN_CHANGED), (change) => pool.change(change));
   try {
     await pool.run();
   } finally {
@@ -51,6 +51,8 @@ class Pool {
   private tally: Tally = {};
   private passed = 0;
   private readonly faults: string[] = [];
+  private readonly gate = new PauseGate();
+  private readonly children = new Set<workflow.ChildWorkflowHandle<typeof attempt>>();
 
   constructor(input: TaskInput) {
     this.input = input;
@@ -60,16 +62,27 @@ class Pool {
     this.showProgress();
   }
 
-  grant(places: number): void {
-    this.places += places;
-    let left = places;
-    while (left > 0 && this.startNext()) left -= 1;
-    if (left > 0) this.giveBack(left);
+  /** Places taken back are missed as attempts end: what runs goes on. */
+  change(change: RunChanged): void {
+    const wasClosed = this.gate.isClosed;
+    this.gate.change(change);
+    this.stopped ||= change.stopped;
+    if (wasClosed !== this.gate.isClosed || change.stopped)
+      this.children.forEach((child) => void tell(child, this.gate));
+    this.places += change.places;
+    while (this.startNext());
+    const idle = this.places - this.running;
+    if (this.isSpent() && idle > 0) this.giveBack(idle);
   }
 
   async run(): Promise<void> {
     while (this.startNext());
-    await workflow.condition(() => this.running === 0);
+    await workflow.condition(() => this.running === 0 && this.isSpent());
+  }
+
+  /** Nothing is left to start. */
+  private isSpent(): boolean {
+    return this.stopped || this.unstarted === 0;
   }
 
   /** Starts nothing more and waits for what runs. */
@@ -89,7 +102,8 @@ class Pool {
    */
   private startNext(): boolean {
     const chain = this.chains[this.chains.length - this.unstarted];
-    if (chain === undefined || this.stopped || this.running >= this.places) return false;
+    if (chain === undefined || this.stopped || this.gate.isClosed || this.running >= this.places)
+      return false;
     this.running += 1;
     this.unstarted -= 1;
     void this.runChain(chain);
@@ -100,7 +114,9 @@ class Pool {
   private async runChain(chain: Chain): Promise<void> {
     try {
       for (const one of chain) {
-        const end = await startAttempt(one);
+        if (this.gate.isClosed) await this.gate.pass();
+        if (this.stopped) return;
+        const end = await this.startAttempt(one);
         if (end.kind === 'continue') throw new Error('a light attempt does not continue as new');
         const { result } = end;
         if (result.outcome !== null) this.count(result.outcome, result.pass);
@@ -111,7 +127,26 @@ class Pool {
       if (!workflow.isCancellation(error)) this.faults.push(describe(chain, error));
     } finally {
       this.running -= 1;
-      if (!this.startNext()) this.giveBack(1);
+      if (!this.startNext() && this.isSpent()) this.giveBack(1);
+    }
+  }
+
+  /** The same function in every place: inline for light attempts, else in a child workflow of its own. */
+  private startAttempt(input: AttemptInput): Promise<AttemptEnd> {
+    return input.request.light && input.run.execution.packing === 'auto'
+      ? runAttempt(input, FIRST_TRY, this.gate)
+      : this.runChild(input);
+  }
+
+  private async runChild(input: AttemptInput): Promise<AttemptEnd> {
+    const child = await startChild(input);
+    this.children.add(child);
+    try {
+      // A pause that came while it was being started.
+      if (this.gate.isClosed) await tell(child, this.gate);
+      return { kind: 'done', result: await child.result() };
+    } finally {
+      this.children.delete(child);
     }
   }
 
@@ -160,16 +195,10 @@ function toChains(input: TaskInput): readonly Chain[] {
   return request.strategy === 'pass' ? perTask : perTask.flat().map((one) => [one]);
 }
 
-/** The same function in every place: inline for light attempts, else in a child workflow of its own. */
-const startAttempt = (input: AttemptInput): Promise<AttemptEnd> =>
-  input.request.light && input.run.execution.packing === 'auto'
-    ? runAttempt(input, FIRST_TRY)
-    : startChild(input);
-
-async function startChild(input: AttemptInput): Promise<AttemptEnd> {
+function startChild(input: AttemptInput): Promise<workflow.ChildWorkflowHandle<typeof attempt>> {
   const { run, request, modelId, caseId } = input;
   const taskId = toTaskWorkflowId({ ...run, requestName: request.name, modelId, caseId });
-  const result = await workflow.executeChild<typeof attempt>('attempt', {
+  return workflow.startChild<typeof attempt>('attempt', {
     workflowId: toAttemptWorkflowId(taskId, input.attempt),
     args: [input],
     parentClosePolicy: 'REQUEST_CANCEL',
@@ -177,8 +206,13 @@ async function startChild(input: AttemptInput): Promise<AttemptEnd> {
     staticSummary: summarize(`attempt ${input.attempt} of ${request.k}: ${modelId} on ${caseId}`),
     ...toTaskAttributes(run, request, [input]),
   });
-  return { kind: 'done', result };
 }
+
+/** An attempt that has ended meanwhile needs to know nothing. */
+const tell = (child: workflow.ChildWorkflowHandle<typeof attempt>, gate: PauseGate): Promise<void> =>
+  child
+    .signal<[RunChanged]>(RUN_CHANGED, { places: 0, paused: gate.isClosed, stopped: gate.isStopped })
+    .catch(() => undefined);
 
 const describe = (chain: Chain, error: unknown): string => {
   const first = chain[0];

@@ -64,6 +64,7 @@ test('a small file becomes one request with every default filled in', async () =
       maxModelUsd: null,
       maxRunTokens: null,
       confirmAboveUsd: null,
+      approvalExpiryMs: 86_400_000,
       onExceed: 'stop',
       allowUnpriced: false,
     },
@@ -104,7 +105,7 @@ requests:
     order: case
   - { name: coder, suite: ./s.yaml, harness: { kind: command, command: [coder] }, environment: { kind: docker } }
 execution: { taskConcurrency: 32, timeout: 4h, cleanupGrace: 30s, failFast: false, seed: 7, packing: auto }
-budgets:   { maxRunUsd: 20, maxModelUsd: 8, maxRunTokens: null, confirmAboveUsd: 10, onExceed: stop, allowUnpriced: false }
+budgets:   { maxRunUsd: 20, maxModelUsd: 8, maxRunTokens: null, confirmAboveUsd: 10, approvalExpiry: 24h, onExceed: stop, allowUnpriced: false }
 judge:     { model: "openai:gpt-5", params: {} }
 ranking:   { weights: { accuracy: 0.7, cost: 0.2, latencyP95: 0.1 }, constraints: { minAccuracy: 0.6, maxErrorRate: 0.05 } }
 gates:     { minCoverage: 0.95, minPassRate: 0.8, minMean: null, maxUnscoredRate: 0.02, requireModels: true, baseline: last }

@@ -164,3 +164,30 @@ test('a cancelled run replays with its cleanup', async () => {
   ];
   expect(await replayErrors(histories)).toEqual([]);
 });
+
+test('a run that was approved, paused, given other limits and unpaused replays', async () => {
+  const faults = [{ case: 'sum-1', fault: { status: 500, text: 'down' } }];
+  const params = { faults, latencyMs: 100, maxOutputTokens: 1_000 };
+  const runId = await begin(assay, {
+    providers: [{ id: 'once', kind: 'mock', baseUrl: 'http://steered.invalid', retry: { max: 0 } }],
+    models: [{ ...oracle('right', params), provider: 'once', price: { input: 1, output: 100 } }],
+    suite: sums(8),
+    attempts: { k: 2, strategy: 'pass' },
+    retries: { max: 1 },
+    budgets: { confirmAboveUsd: 0.01 },
+    execution: { taskConcurrency: 3, seed: 1, timeout: '5m' },
+  });
+  const send = (name: string, input: object = {}) =>
+    assay.client.workflow.getHandle(`run/${runId}`).executeUpdate(name, { args: [input] });
+  await send('approve', { by: 'ana' });
+  await waitForCalls(assay, runId, { completed: 1, failed: 1 });
+  await send('pause', { note: 'a look' });
+  await send('set', { taskConcurrency: 2 });
+  await send('unpause');
+  await assay.result(runId);
+  const histories = [
+    await record('run-steered', `run/${runId}`),
+    await record('task-steered', `run/${runId}/sums/tasks/1-8`),
+  ];
+  expect(await replayErrors(histories)).toEqual([]);
+});

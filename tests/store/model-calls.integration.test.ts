@@ -244,9 +244,9 @@ test('the latest wish for the slots of an engine counts, and is recorded with it
   const engineId = 'wished-engine';
   await saveEngines(store.pool, [mockEngine(engineId)]);
   const wish = { engineId, reason: 'assay set', runId: 'paused' };
-  expect(await setEngineConcurrency(store.pool, { ...wish, concurrency: 7 })).toBe(true);
-  expect(await setEngineConcurrency(store.pool, { ...wish, concurrency: 'auto' })).toBe(true);
-  expect(await setEngineConcurrency(store.pool, { ...wish, concurrency: 3, engineId: 'none' })).toBe(false);
+  expect(await setEngineConcurrency(store.pool, { ...wish, concurrency: 7 })).toBe('auto');
+  expect(await setEngineConcurrency(store.pool, { ...wish, concurrency: 'auto' })).toBe('7');
+  expect(await setEngineConcurrency(store.pool, { ...wish, concurrency: 3, engineId: 'none' })).toBeNull();
   const { rows } = await store.pool.query(
     'select limit_name, old_value, new_value, reason from limit_changes where engine_id = $1 order by id',
     [engineId],

@@ -171,7 +171,15 @@ function buildPlan(
     spec: buildSpec(shape, request),
     requests: [request],
     skippedModels: (shape.skipped ?? []).map((modelId) => ({ modelId, reason: `${modelId} has no key` })),
-    estimate: { cells: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: null, unpricedModels: [] },
+    estimate: {
+      cells: 0,
+      modelCalls: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      costUsd: null,
+      unpricedModels: [],
+      models: [],
+    },
   };
 }
 
@@ -193,6 +201,7 @@ const buildSpec = (shape: RunShape & { models: readonly string[] }, request: Req
     maxModelUsd: null,
     maxRunTokens: null,
     confirmAboveUsd: null,
+    approvalExpiryMs: 86_400_000,
     onExceed: 'stop',
     allowUnpriced: false,
     ...shape.budgets,

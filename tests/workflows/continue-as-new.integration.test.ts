@@ -112,3 +112,62 @@ test('an attempt continues as new between two steps with its session open, and r
   const id = `run/${runId}/sums/agent/sum-1/a1`;
   await waitFor('the list of executions', async () => (await countExecutions(id)) >= 3);
 });
+
+const send = (runId: string, name: string, input: object = {}) =>
+  assay.client.workflow.getHandle(`run/${runId}`).executeUpdate(name, { args: [input] });
+
+const describe = (runId: string) => assay.client.workflow.getHandle(`run/${runId}`).describe();
+
+test('limits that are set while a run drains and continues as new are all kept, each once', async () => {
+  const runId = await begin(assay, {
+    models: [oracle('right', { latencyMs: 100 })],
+    suite: sums(24),
+    execution: { taskConcurrency: 4, packing: 'off' },
+  });
+  await waitForCalls(assay, runId, { completed: 1 });
+  let ended = false;
+  const result = assay.result(runId).finally(() => (ended = true));
+  let sent = 0;
+  for (; !ended; sent += 1) {
+    const taskConcurrency = 3 + (sent % 3);
+    const answer = await send(runId, 'set', { taskConcurrency }).catch((error: unknown) => String(error));
+    if (typeof answer === 'string') break;
+  }
+  expect(await result).toMatchObject({ state: 'completed', recorded: 24, outcomes: { scored: 24 } });
+  const { rows } = await assay.db.query(
+    'select old_value, new_value from limit_changes where run_id = $1 order by id',
+    [runId],
+  );
+  expect(rows).toHaveLength(sent);
+  const chain = rows.map((row) => Number(row.old_value));
+  expect(chain).toEqual([4, ...rows.slice(0, -1).map((row) => Number(row.new_value))]);
+  await waitFor('the list of executions', async () => (await countExecutions(`run/${runId}`)) >= 3);
+});
+
+test('a pause is carried over when the run continues as new, and so is its time', async () => {
+  const runId = await begin(assay, {
+    models: [oracle('right', { latencyMs: 400 })],
+    suite: sums(40),
+    execution: { taskConcurrency: 4, packing: 'off', timeout: '10m' },
+  });
+  await waitForCalls(assay, runId, { completed: 1 });
+  let continued = false;
+  while (!continued) {
+    const before = (await describe(runId)).runId;
+    await send(runId, 'pause');
+    await waitFor('what runs to end', async () =>
+      (await loadCalls(assay, runId)).every(({ state }) => state !== 'started'),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    continued = (await describe(runId)).runId !== before;
+    if (!continued) await send(runId, 'unpause');
+    if (!continued) await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  const calls = (await loadCalls(assay, runId)).length;
+  expect(calls).toBeLessThan(40);
+  const handle = assay.client.workflow.getHandle(`run/${runId}`);
+  expect(await handle.query('progress')).toMatchObject({ state: 'paused', openWorkflows: 0 });
+  expect((await loadCalls(assay, runId)).length).toBe(calls);
+  expect(await send(runId, 'unpause')).toMatchObject({ changed: true });
+  expect(await assay.result(runId)).toMatchObject({ state: 'completed', outcomes: { scored: 40 } });
+});

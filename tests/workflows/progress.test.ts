@@ -14,7 +14,7 @@ const run: RunBrief = {
     packing: 'auto',
   },
   modelQueues: {},
-  deadlineAtMs: null,
+  startedAtMs: 0,
   searchAttributes: true,
 };
 const plan = {
@@ -22,6 +22,7 @@ const plan = {
   plannedCells: 24,
   summary: '2 requests x 3 models',
   openCount: 1,
+  pause: null,
   halt: null,
   missingKeys: [],
 };

@@ -5,6 +5,8 @@ create table runs (
   document_digest text,
   workflow_id text not null,
   state text not null default 'preparing',
+  -- Why a run waits: for approval, or paused by whom.
+  state_note text,
   -- The terminal state that was decided first; nothing overwrites it within a generation.
   frozen_state text,
   frozen_reason text,
@@ -94,5 +96,10 @@ create table limit_changes (
   old_value text,
   new_value text,
   reason text not null,
+  changed_by text,
+  -- Names the message that asked for it, so that a redelivery changes nothing more.
+  change_key text,
   changed_at timestamptz not null default now()
 );
+create unique index limit_changes_message on limit_changes (run_id, change_key, limit_name, coalesce(engine_id, ''))
+where change_key is not null;
