@@ -1,6 +1,6 @@
 import CliTable3 from 'cli-table3';
 import { type Column, COLUMNS } from './board-columns.ts';
-import { toPercentText } from './figure-text.ts';
+import { describeAttempts, describeBoard, toRankText } from './report-words.ts';
 import type { Board, BoardRow } from './report-schema.ts';
 import { formatNotes, type Style } from './note-list.ts';
 import { hang, shortenMiddle, toPrintable, toWidth } from './terminal-text.ts';
@@ -18,13 +18,8 @@ export function formatBoard(board: Board, style: Style): string {
 }
 
 function formatTitle(board: Board, { width, colors }: Style): string {
-  const version = board.suiteVersion === null ? '' : ` ${board.suiteVersion}`;
-  const { k, strategy } = board.attempts;
-  const attempts = k === 1 ? '' : strategy === 'pass' ? ` × up to ${k} attempts` : ` × ${k} attempts`;
-  const place = board.environment === 'none' ? board.harness : `${board.harness} in ${board.environment}`;
-  const facts = `${board.suiteName}${version} · ${board.cases === 1 ? '1 case' : `${board.cases} cases`}${attempts} · ${place}`;
   const name = shortenMiddle(toPrintable(board.requestName), Math.floor(width / 2));
-  const rest = shortenMiddle(toPrintable(facts), width - toWidth(name) - 2);
+  const rest = shortenMiddle(describeBoard(board), width - toWidth(name) - 2);
   return `${colors.bold(name)}  ${colors.dim(rest)}`;
 }
 
@@ -125,24 +120,10 @@ function toTableRow({ row, board, layout, style }: RowParts): CliTable3.Horizont
   return [toRankText(row, board), name, ...figures];
 }
 
-/** `2=` where others share the rank. */
-function toRankText(row: BoardRow, board: Board): string {
-  if (row.rank === null) return '–';
-  const isShared = board.rows.filter((other) => other.rank === row.rank).length > 1;
-  return `${row.rank}${isShared ? '=' : ''}`;
-}
-
-/** pass@k and pass^k of every model that has them, with the cases that have enough attempts. */
-function formatAttempts({ rows, attempts }: Board, { width, colors }: Style): string {
-  const models = rows.flatMap(({ modelId, figures: { passAtK, passHatK } }) => {
-    if (passAtK === null || passAtK.value === null) return [];
-    const hat = passHatK?.value == null ? '' : ` ${toPercentText(passHatK.value)}`;
-    return [`${toPrintable(modelId)} ${toPercentText(passAtK.value)}${hat} n=${passAtK.cases}`];
-  });
-  if (models.length === 0) return '';
-  const names =
-    attempts.strategy === 'pass' ? `pass@${attempts.k}` : `pass@${attempts.k} and pass^${attempts.k}`;
-  return hang('  • ', `${names}: ${models.join(', ')}`, width)
+function formatAttempts(board: Board, { width, colors }: Style): string {
+  const text = describeAttempts(board);
+  if (text === null) return '';
+  return hang('  • ', text, width)
     .map((line) => colors.dim(line))
     .join('\n');
 }

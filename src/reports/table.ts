@@ -1,7 +1,7 @@
 import picocolors from 'picocolors';
 import { formatBoard } from './board-table.ts';
-import { toCostText, toCountText, toDurationText, toTokens } from './figure-text.ts';
 import { formatNotes, type Style } from './note-list.ts';
+import { describeFailure, listRunFacts, SHOWN_FAILURES } from './report-words.ts';
 import type { Failure, Report } from './report-schema.ts';
 import { hang, shortenMiddle, toPrintable } from './terminal-text.ts';
 
@@ -10,8 +10,6 @@ export type TableForm = {
   readonly width: number;
   readonly color: boolean;
 };
-
-const SHOWN_FAILURES = 8;
 
 /**
  * The leaderboard as text for a terminal of the given width: what the run is and what its state means, a board for
@@ -32,28 +30,16 @@ export function formatTable(report: Report, { width, color }: TableForm): string
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-function formatHead({ run, totals, statement }: Report, style: Style): string {
+function formatHead(report: Report, style: Style): string {
+  const { run, statement } = report;
   const { colors, width } = style;
-  const tokens = toTokens(totals.usage);
-  const elapsed = toElapsed(run);
-  const facts = [
-    toCostText(totals.costUsd),
-    ...(tokens === null ? [] : [`${toCountText(tokens)} tokens`]),
-    totals.calls === 1 ? '1 model call' : `${toCountText(totals.calls)} model calls`,
-    ...(elapsed === null ? [] : [toDurationText(elapsed)]),
-  ];
   const isGood = run.state === 'completed' && run.complete;
   const paint = isGood ? colors.green : run.state === 'failed' ? colors.red : colors.yellow;
   return [
     `${colors.bold(shortenMiddle(toPrintable(run.name), width - 4))}  ${colors.dim(run.runId)}`,
     ...hang('', toPrintable(statement), width).map((line) => paint(line)),
-    colors.dim(facts.join(' · ')),
+    colors.dim(listRunFacts(report).join(' · ')),
   ].join('\n');
-}
-
-function toElapsed(run: Report['run']): number | null {
-  if (run.startedAt === null || run.finishedAt === null) return null;
-  return Math.max(0, Date.parse(run.finishedAt) - Date.parse(run.startedAt));
 }
 
 function formatGates({ gateFailures }: Report, { width, colors }: Style): string {
@@ -74,27 +60,12 @@ function formatFailures({ run, failures, failureCount }: Report, style: Style): 
 
 function formatFailure(failure: Failure, { width, colors }: Style): readonly string[] {
   const paint = failure.outcome === 'wrong' ? colors.yellow : colors.red;
-  const where = [failure.requestName, failure.modelId].filter((name) => name !== null).join(' / ');
-  const count = `${failure.cells} ${failure.cells === 1 ? 'cell' : 'cells'}`;
-  const cells = failure.outcome === 'wrong' ? listExamples(failure) : count;
-  const head = `${failure.outcome.replaceAll('_', ' ')} · ${toPrintable(where)} · ${cells}`;
-  const body = hang('    ', shorten(toPrintable(failure.message)), width);
-  const examples = hasExamples(failure) ? hang('    ', listExamples(failure), width) : [];
-  return [paint(shortenMiddle(`  ✗ ${head}`, width)), ...body, ...examples.map((line) => colors.dim(line))];
-}
-
-/** A skipped model has no cells to look at, and the head of wrong answers names their case. */
-const hasExamples = ({ outcome }: Failure): boolean => outcome !== 'skipped' && outcome !== 'wrong';
-
-const MESSAGE_LENGTH = 300;
-
-const shorten = (message: string): string =>
-  message.length <= MESSAGE_LENGTH ? message : `${message.slice(0, MESSAGE_LENGTH).toWellFormed()}…`;
-
-function listExamples({ examples, cells }: Failure): string {
-  const names = examples.map(
-    ({ caseId, attempt }) => `${shortenMiddle(toPrintable(caseId), 40)} a${attempt}`,
-  );
-  const hidden = cells - names.length;
-  return `${names.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`;
+  const { outcome, where, cells, message, examples } = describeFailure(failure);
+  const body = hang('    ', message, width);
+  const lines = examples === null ? [] : hang('    ', examples, width);
+  return [
+    paint(shortenMiddle(`  ✗ ${outcome} · ${where} · ${cells}`, width)),
+    ...body,
+    ...lines.map((line) => colors.dim(line)),
+  ];
 }

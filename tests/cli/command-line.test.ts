@@ -101,7 +101,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     [['run', 'run.yaml', '--endpoint', 'localhost'], 'no http or https address'],
     [['run', 'run.yaml', '--run-id', 'a b'], 'cannot be a run id'],
     [['run', 'run.yaml', '--case', 'nothing-like-this', '--dry-run'], 'leaves no case'],
-    [['report', 'x', '--format', 'pdf'], 'table, json'],
+    [['report', 'x', '--format', 'pdf'], 'table, markdown, json'],
     [['schema', 'plan'], 'run, suite, report'],
   ])('assay %j is refused with exit code 1', async (args, message) => {
     const { exitCode, stderr, stdout } = await assay(...args);

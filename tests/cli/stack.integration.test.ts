@@ -68,6 +68,9 @@ test('init, run, list, show and report work one after the other on a stack that 
   const written = await place.assay('report', 'last', '--format', 'json', '--output', path);
   expect(written).toMatchObject({ exitCode: 0 });
   expect(read(readFileSync(path, 'utf8'))).toMatchObject({ format: 'assay-report', run: { runId: 'first' } });
+  const board = join(place.folder, 'board.md');
+  await place.assay('report', 'last', '-o', board);
+  expect(readFileSync(board, 'utf8')).toContain('| model |');
 });
 
 test('names that are not there are told with what is near', async () => {

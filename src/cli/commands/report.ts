@@ -1,20 +1,24 @@
 import { Option } from 'commander';
 import { addJsonOption, RUN_ARGUMENT, type AddCommand } from '../command.ts';
+import { chooseFormat, REPORT_FORMATS, type ReportFormat } from '../report-format.ts';
 
-type ReportOptions = { readonly format: 'table' | 'json'; readonly output?: string };
+type ReportOptions = { readonly format?: ReportFormat; readonly output?: string };
 
 export const addReport: AddCommand = (program, run) => {
   addJsonOption(program.command('report'))
     .description('print the leaderboard of a run, or write it to a file')
     .argument('<run>', RUN_ARGUMENT)
     .addOption(
-      new Option('--format <format>', 'form of the report').choices(['table', 'json']).default('table'),
+      new Option(
+        '--format <format>',
+        'form of the report (default: by the name of the file, else table)',
+      ).choices(REPORT_FORMATS),
     )
-    .option('--output <file>', 'write it there instead of printing it')
+    .option('-o, --output <file>', 'write it there instead of printing it; .md and .json choose the form')
     .action((word: string, { format, output }: ReportOptions) =>
       run(async (context) => {
         const { reportByWord } = await import('../report-by-word.ts');
-        return reportByWord({ word, format, output: output ?? null }, context);
+        return reportByWord({ word, format: chooseFormat(format, output), output: output ?? null }, context);
       }),
     );
 };
