@@ -18,12 +18,18 @@ export type Ownership = {
 
 const TERM_GRACE_MS = 2_000;
 const KILL_GRACE_MS = 5_000;
+/** After so long of SIGKILL, what is left is being started anew. */
+const STUCK_AFTER_MS = 1_000;
 
 /**
  * Ends every process that is owned: SIGTERM, 2 s, SIGKILL, looking again until none is left.
  * Returns the pids that were signalled. Throws when some are still there after 7 s.
  */
-export async function endOwnedProcesses(request: Ownership): Promise<readonly number[]> {
+export async function endOwnedProcesses(
+  request: Ownership,
+  onStuck?: () => Promise<void>,
+): Promise<readonly number[]> {
+  let helped = onStuck === undefined;
   const signalled = new Set<number>();
   if (request.recorded.length === 0) return [];
   // The process table shows real paths.
@@ -38,6 +44,10 @@ export async function endOwnedProcesses(request: Ownership): Promise<readonly nu
       throw new Error(`Processes ${owned.map((entry) => entry.pid).join(', ')} did not end after SIGKILL.`);
     }
     const killing = elapsedMs >= TERM_GRACE_MS;
+    if (!helped && elapsedMs > TERM_GRACE_MS + STUCK_AFTER_MS) {
+      helped = true;
+      await onStuck?.();
+    }
     for (const { pid } of owned) {
       if (killing) sendSignal(pid, 'SIGKILL');
       else if (!signalled.has(pid)) sendSignal(pid, 'SIGTERM');

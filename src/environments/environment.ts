@@ -1,9 +1,13 @@
+import type { Readable } from 'node:stream';
+import type { NetworkPolicy } from '../domain/network-policy.ts';
+import type { EnforcedResources, ResourceLimits, ResourceName } from '../domain/resources.ts';
+
 /** Names an open session so that another process on the same host can attach to it or close it. */
 export type SessionHandle = {
   readonly sessionId: string;
   readonly kind: string;
   readonly hostId: string;
-  /** Directory of the session on its host: `work/` for the agent, the rest out of its reach by convention. */
+  /** Where the provider finds it: a directory of its host, or the name of a container. */
   readonly root: string;
 };
 
@@ -11,21 +15,35 @@ export type OpenRequest = {
   /** Chosen by the caller beforehand, so that an orphan can be found. */
   readonly sessionId: string;
   readonly variables: { readonly [name: string]: string };
+  /** What the session's files start from: an image as the plan recorded it, or a root directory. */
+  readonly image?: string;
+  /** No limits unless given. */
+  readonly resources?: ResourceLimits;
+  /** `public` unless given. */
+  readonly network?: NetworkPolicy;
+  /** Whose session it is, where a provider can write that down: run, request, attempt. */
+  readonly labels?: { readonly [name: string]: string };
 };
 
 export type ExecRequest = {
   /** Shell text for `/bin/bash -c` (sh where there is no bash), or an argument list. */
   readonly command: string | readonly string[];
   readonly timeoutMs: number;
-  readonly stdin: string | null;
+  /** Closed after this; a command that never reads it, or stops early, breaks nothing. */
+  readonly stdin: string | AsyncIterable<Uint8Array> | null;
   /** Relative to the session's working directory; null = the working directory. */
   readonly cwd: string | null;
   /** Added to the minimal environment. */
   readonly variables: { readonly [name: string]: string };
+  /** Each piece of output as it comes, also what `output` will not keep. */
+  readonly onOutput?: (chunk: Uint8Array) => void;
 };
 
 export type ExecResult = {
-  /** Null when the command was ended by a signal or never started. */
+  /**
+   * Null when the command was ended by a signal or never started. Where an environment starts commands
+   * through a shell, a program that cannot be started is 126 or 127; where it sees no signals, 128 + signal.
+   */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
@@ -36,7 +54,12 @@ export type ExecResult = {
   /** All that was written, also what was cut. */
   readonly outputBytes: number;
   readonly durationMs: number;
+  /** The session's limit that was hit while the command ran: processes were ended or refused; null = none. */
+  readonly exceeded: ResourceName | null;
 };
+
+/** A regular file below a directory. */
+export type FoundFile = { readonly path: string; readonly bytes: number };
 
 /** A directory for a grader's own files, beside the working directory and never part of it. */
 export interface GraderFolder {
@@ -71,11 +94,38 @@ export interface EnvironmentSession {
   writeFile(path: string, content: Uint8Array): Promise<void>;
   /** Names below a directory, directories with a trailing slash, sorted; one level. */
   listFiles(path: string): Promise<readonly string[]>;
+  /** Regular files below a directory at any depth, links not followed, sorted; at most 10,000. */
+  findFiles(path: string): Promise<readonly FoundFile[]>;
+  /** Writes a file of any size; memory stays flat. */
+  upload(path: string, content: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Reads a file of any size; memory stays flat. */
+  download(path: string): Promise<Readable>;
   /** Ends every process that the session started, descendants that left their group included. */
   endProcesses(): Promise<void>;
   /** A new, empty directory for one scorer. */
   openGraderFolder(): Promise<GraderFolder>;
+  /**
+   * From here on commands reach what the policy says. Narrowing it ends what still runs with the wider one.
+   * Throws where the environment cannot do it; `describe` says so beforehand.
+   */
+  setNetwork(policy: NetworkPolicy): Promise<void>;
+  /** The limits that hold for this session, for the record. */
+  readonly enforced: EnforcedResources;
 }
+
+/** What an environment can do on this host, now. */
+export type EnvironmentAbilities = {
+  /** Why no session can be opened, with what to do; null = it can. */
+  readonly problem: string | null;
+  /** Network policies that hold in a session. */
+  readonly networks: readonly NetworkPolicy['mode'][];
+  /** Whether a live session can go from one policy to another. */
+  readonly switchesNetwork: boolean;
+  /** Limits that hold. */
+  readonly resources: readonly ResourceName[];
+  /** Why something above is missing; words for a person. */
+  readonly notes: readonly string[];
+};
 
 export interface EnvironmentProvider {
   readonly kind: string;
@@ -90,4 +140,16 @@ export interface EnvironmentProvider {
   copy(session: EnvironmentSession, request: OpenRequest): Promise<EnvironmentSession>;
   /** Idempotent, safe after a partial open and for a session that never existed. */
   close(handle: SessionHandle): Promise<void>;
+  describe(): Promise<EnvironmentAbilities>;
+  /**
+   * The exact name of what sessions start from (an image's digest), for the plan; null = nothing to resolve.
+   * Throws an error that says what to do when it cannot be had.
+   */
+  resolveImage(image: string | null): Promise<string | null>;
+  /** Sessions of this installation that lie on this host, open or left behind. */
+  listSessions(): Promise<readonly SessionHandle[]>;
+  /** Removes what was cut off while it was made or removed, and what only sessions need that are gone. */
+  removeLeftovers(): Promise<void>;
+  /** Ends what a former worker's commands left running in a session. Returns whether there was anything. */
+  endLeftProcesses(handle: SessionHandle): Promise<boolean>;
 }

@@ -1,19 +1,32 @@
-import { existsSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { NetworkPolicy } from '../domain/network-policy.ts';
+import { NOT_ENFORCED } from '../domain/resources.ts';
 import { endOwnedProcesses } from './end-processes.ts';
 import { SessionFileError, SessionLostError } from './environment.ts';
 import type {
   EnvironmentSession,
   ExecRequest,
   ExecResult,
+  FoundFile,
   GraderFolder,
   SessionHandle,
 } from './environment.ts';
 import type { OutputPipes } from './output-pipe.ts';
 import { loadRecordedProcesses } from './process-record.ts';
 import { runCommand } from './run-command.ts';
-import { listFilesInside, readFileInside, resolveExisting, writeFileInside } from './session-paths.ts';
+import {
+  findFilesInside,
+  listFilesInside,
+  openForReading,
+  openForWriting,
+  readFileInside,
+  resolveExisting,
+  writeFileInside,
+} from './session-paths.ts';
 
 export type HostSessionOptions = {
   /** Search path of commands. */
@@ -26,12 +39,10 @@ export type HostSessionOptions = {
   readonly variables: { readonly [name: string]: string };
 };
 
-/** Directories of a session, below its root. */
-export const SESSION_DIRECTORIES = ['work', 'tmp', 'grader'] as const;
-
 /** A session that is a directory of this machine; nothing but convention keeps a command inside. */
 export class HostSession implements EnvironmentSession {
   readonly handle: SessionHandle;
+  readonly enforced = NOT_ENFORCED;
   readonly #options: HostSessionOptions;
   readonly #work: string;
 
@@ -55,6 +66,7 @@ export class HostSession implements EnvironmentSession {
         stdin: request.stdin,
         timeoutMs: request.timeoutMs,
         keepBytes: Math.floor(this.#options.outputLimitBytes / 2),
+        onOutput: request.onOutput,
       },
       { root, pipes: this.#options.pipes },
       signal,
@@ -71,6 +83,25 @@ export class HostSession implements EnvironmentSession {
 
   listFiles(path: string): Promise<readonly string[]> {
     return listFilesInside(this.#work, path);
+  }
+
+  findFiles(path: string): Promise<readonly FoundFile[]> {
+    return findFilesInside(this.#work, path);
+  }
+
+  async upload(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const fd = await openForWriting(this.#work, path);
+    await pipeline(Readable.from(content), createWriteStream('', { fd }));
+  }
+
+  async download(path: string): Promise<Readable> {
+    const fd = await openForReading(this.#work, path);
+    return createReadStream('', { fd });
+  }
+
+  setNetwork(policy: NetworkPolicy): Promise<void> {
+    if (policy.mode === 'public') return Promise.resolve();
+    return Promise.reject(new Error('Environment host cannot cut the network; use bubblewrap or docker.'));
   }
 
   async endProcesses(): Promise<void> {
@@ -138,4 +169,5 @@ const notStarted = (spawnError: string): ExecResult => ({
   output: '',
   outputBytes: 0,
   durationMs: 0,
+  exceeded: null,
 });

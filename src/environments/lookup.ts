@@ -1,8 +1,8 @@
 import type { EnvironmentProvider } from './environment.ts';
 import { createHostEnvironment } from './host.ts';
-import type { HostEnvironment, HostOptions } from './host.ts';
+import type { HostOptions } from './host.ts';
 
-export type Environments = { readonly host: HostEnvironment };
+export type Environments = { readonly host: EnvironmentProvider };
 
 /** The environments of one worker. */
 export const createEnvironments = (options: { readonly host: HostOptions }): Environments => ({

@@ -1,5 +1,4 @@
-import type { SessionHandle } from './environment.ts';
-import type { HostEnvironment } from './host.ts';
+import type { EnvironmentProvider, SessionHandle } from './environment.ts';
 
 /**
  * Closes the sessions of this host whose owner has ended and returns them.
@@ -7,7 +6,7 @@ import type { HostEnvironment } from './host.ts';
  * to the caller. A session that cannot be closed does not keep others; the first such error is thrown last.
  */
 export async function reapHostSessions(reaping: {
-  readonly environment: HostEnvironment;
+  readonly environment: EnvironmentProvider;
   /** Whether the owner of the session, a workflow, is still running. */
   readonly isOpen: (handle: SessionHandle) => Promise<boolean>;
 }): Promise<readonly SessionHandle[]> {

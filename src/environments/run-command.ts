@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { CapturedOutput } from './captured-output.ts';
 import { endOwnedProcesses } from './end-processes.ts';
-import type { ExecResult } from './environment.ts';
+import type { ExecRequest, ExecResult } from './environment.ts';
 import type { OutputPipe, OutputPipes } from './output-pipe.ts';
 import { readBootId } from './process-table.ts';
 import { loadRecordedProcesses, recordBeforeStart, recordStart } from './process-record.ts';
@@ -18,14 +18,22 @@ export type CommandRequest = {
   readonly cwd: string;
   /** The whole environment of the command. */
   readonly variables: { readonly [name: string]: string };
-  readonly stdin: string | null;
+  readonly stdin: ExecRequest['stdin'];
   readonly timeoutMs: number;
   /** Of each end of the output. */
   readonly keepBytes: number;
+  readonly onOutput: ((chunk: Uint8Array) => void) | undefined;
 };
 
-/** Directory of the session, and what makes pipes. */
-export type CommandPlace = { readonly root: string; readonly pipes: OutputPipes };
+export type CommandPlace = {
+  /** Directory of the session. */
+  readonly root: string;
+  readonly pipes: OutputPipes;
+  /** The real argument list, where the command is started inside something that is told how to mark it. */
+  readonly wrap?: (argv: readonly string[], mark: string) => readonly string[];
+  /** Called once when a command that has to end goes on starting processes faster than they are ended. */
+  readonly onStuck?: () => Promise<void>;
+};
 
 /** How a wait for a command ended. */
 type End =
@@ -49,19 +57,28 @@ export async function runCommand(
   await using stdinFile = request.stdin === null ? null : await openStdin(place.root, request.stdin);
   const pipe = await place.pipes.open();
   const output = new CapturedOutput(request.keepBytes);
-  const collect = (chunk: Buffer): void => output.add(chunk);
+  const collect = (chunk: Buffer): void => {
+    output.add(chunk);
+    request.onOutput?.(chunk);
+  };
   pipe.reader.on('data', collect).on('error', () => undefined);
   const drained = new Promise<void>((resolve) => pipe.reader.once('close', resolve));
 
   const startedAt = performance.now();
   const commandId = randomUUID();
-  const started = startChild({ request, commandId, stdinFd: stdinFile?.fd ?? null, pipe });
+  const argv = place.wrap?.(request.argv, `ASSAY_COMMAND=${commandId}`) ?? request.argv;
+  const started = startChild({
+    request: { ...request, argv },
+    commandId,
+    stdinFd: stdinFile?.fd ?? null,
+    pipe,
+  });
   const exited = waitForExit(started);
   const pid = started.child?.pid;
   if (pid !== undefined) await recordOrKill(place.root, { pid, bootId });
 
   const first = await waitForEnd(exited, request.timeoutMs, signal);
-  if (first.kind === 'timeout' || first.kind === 'abort') await endCommand(place.root, { commandId, pid });
+  if (first.kind === 'timeout' || first.kind === 'abort') await endCommand(place, { commandId, pid });
   const end = first.kind === 'timeout' ? await exited : first;
   await Promise.race([drained, delay(DRAIN_MS)]);
   // A busy loop may have let the timer win over data that was there: two turns read it.
@@ -77,13 +94,17 @@ export async function runCommand(
     output: output.toText(),
     outputBytes: output.totalBytes,
     durationMs: Math.round(performance.now() - startedAt),
+    exceeded: null,
   };
 }
 
 /** A file instead of a pipe: a command that never reads, or stops early, breaks nothing. */
-async function openStdin(directory: string, text: string): Promise<FileHandle> {
+async function openStdin(
+  directory: string,
+  content: string | AsyncIterable<Uint8Array>,
+): Promise<FileHandle> {
   const path = join(directory, `stdin-${randomUUID()}`);
-  await writeFile(path, text, { mode: 0o600 });
+  await writeFile(path, content, { mode: 0o600 });
   const file = await open(path, 'r');
   await unlink(path);
   return file;
@@ -149,11 +170,12 @@ async function recordOrKill(root: string, started: { pid: number; bootId: string
 
 /** Only what this command started: servers that earlier ones left running stay. */
 async function endCommand(
-  root: string,
+  { root, onStuck }: CommandPlace,
   command: { readonly commandId: string; readonly pid: number | undefined },
 ): Promise<void> {
   const recorded = (await loadRecordedProcesses(root)).filter(({ pid }) => pid === command.pid).slice(-1);
-  await endOwnedProcesses({ scope: 'command', marker: `ASSAY_COMMAND=${command.commandId}`, recorded, root });
+  const marker = `ASSAY_COMMAND=${command.commandId}`;
+  await endOwnedProcesses({ scope: 'command', marker, recorded, root }, onStuck);
 }
 
 /** Reads on and throws away, so that a server that the command left behind does not die of its own log. */

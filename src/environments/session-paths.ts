@@ -1,9 +1,12 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { SessionFileError, SessionLostError } from './environment.ts';
+import type { FoundFile } from './environment.ts';
 
-const MAX_READ_BYTES = 8 * 1024 * 1024;
+export const MAX_READ_BYTES = 8 * 1024 * 1024;
+export const MAX_FOUND_FILES = 10_000;
 
 const isInside = (directory: string, path: string): boolean => {
   const way = relative(directory, path);
@@ -70,15 +73,46 @@ async function resolveForWriting(directory: string, path: string): Promise<strin
   return target;
 }
 
+const { O_RDONLY, O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** Opens a regular file for reading; every refusal is a `SessionFileError`. The caller closes it. */
+export async function openForReading(directory: string, path: string): Promise<FileHandle> {
+  const real = await resolveExisting(directory, path);
+  // Not blocking: opening a named pipe would wait for its writer.
+  return openRegular({ real, path, flags: O_RDONLY | O_NONBLOCK | O_NOFOLLOW });
+}
+
+/** Opens a regular file for writing, empties it, and makes the directories above it. The caller closes it. */
+export async function openForWriting(directory: string, path: string): Promise<FileHandle> {
+  if (path === '' || path.endsWith('/')) throw new SessionFileError(`"${path}" does not name a file.`);
+  try {
+    const real = await resolveForWriting(directory, path);
+    return await openRegular({ real, path, flags: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK });
+  } catch (error) {
+    throw toFileError(path, error);
+  }
+}
+
+type Opening = { readonly real: string; readonly path: string; readonly flags: number };
+
+async function openRegular({ real, path, flags }: Opening): Promise<FileHandle> {
+  try {
+    const file = await open(real, flags, 0o644);
+    const state = await file.stat();
+    if (state.isFile()) return file;
+    await file.close();
+    if (state.isDirectory()) throw new SessionFileError(`"${path}" is a directory; list it instead.`);
+    throw new SessionFileError(`"${path}" is not a regular file.`);
+  } catch (error) {
+    throw toFileError(path, error);
+  }
+}
+
 /** Reads a regular file of at most 8 MiB; every refusal is a `SessionFileError`. */
 export async function readFileInside(directory: string, path: string): Promise<Uint8Array> {
-  const real = await resolveExisting(directory, path);
+  await using file = await openForReading(directory, path);
   try {
-    // Not blocking: opening a named pipe would wait for its writer.
-    await using file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     const state = await file.stat();
-    if (state.isDirectory()) throw new SessionFileError(`"${path}" is a directory; list it instead.`);
-    if (!state.isFile()) throw new SessionFileError(`"${path}" is not a regular file.`);
     if (state.size > MAX_READ_BYTES) throw tooBig(path, state.size);
     const content = await file.readFile();
     if (content.length > MAX_READ_BYTES) throw tooBig(path, content.length);
@@ -90,16 +124,28 @@ export async function readFileInside(directory: string, path: string): Promise<U
 
 /** Writes a file and the directories above it; every refusal is a `SessionFileError`. */
 export async function writeFileInside(directory: string, path: string, content: Uint8Array): Promise<void> {
-  if (path === '' || path.endsWith('/')) throw new SessionFileError(`"${path}" does not name a file.`);
+  await using file = await openForWriting(directory, path);
   try {
-    const target = await resolveForWriting(directory, path);
-    const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = constants;
-    await using file = await open(target, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o644);
-    if (!(await file.stat()).isFile()) throw new SessionFileError(`"${path}" is not a regular file.`);
     await file.writeFile(content);
   } catch (error) {
     throw toFileError(path, error);
   }
+}
+
+/** Regular files below a directory at any depth, links not followed, sorted. */
+export async function findFilesInside(directory: string, path: string): Promise<readonly FoundFile[]> {
+  const real = await resolveExisting(directory, path);
+  const found: FoundFile[] = [];
+  const look = async (below: string): Promise<void> => {
+    for (const entry of await readdir(join(real, below), { withFileTypes: true }).catch(() => [])) {
+      if (found.length >= MAX_FOUND_FILES) return;
+      const name = join(below, entry.name);
+      if (entry.isDirectory()) await look(name);
+      if (entry.isFile()) found.push({ path: name, bytes: (await lstat(join(real, name))).size });
+    }
+  };
+  await look('');
+  return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** Names one level below a directory, sorted, directories with a trailing slash. */
@@ -113,7 +159,7 @@ export async function listFilesInside(directory: string, path: string): Promise<
   }
 }
 
-const tooBig = (path: string, bytes: number): SessionFileError =>
+export const tooBig = (path: string, bytes: number): SessionFileError =>
   new SessionFileError(
     `"${path}" has ${bytes} bytes; at most ${MAX_READ_BYTES} can be read. Use a command such as head, tail or grep.`,
   );

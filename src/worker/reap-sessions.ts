@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { reapHostSessions } from '../environments/reaper.ts';
-import type { HostEnvironment } from '../environments/host.ts';
+import type { EnvironmentProvider } from '../environments/environment.ts';
 import { endRecordedProcesses } from '../environments/host-session.ts';
 import { listLiveSessions, markSessionClosed } from '../store/sessions.ts';
 import type { Db } from '../store/pool.ts';
@@ -9,7 +9,7 @@ import type { Db } from '../store/pool.ts';
 export type Reaping = {
   readonly client: Client;
   readonly db: Db;
-  readonly host: HostEnvironment;
+  readonly host: EnvironmentProvider;
   readonly hostId: string;
   readonly logger: Logger;
 };
@@ -50,7 +50,7 @@ async function isRunning(client: Client, workflowId: string): Promise<boolean> {
 }
 
 /** Ends what commands of a dead worker left running on this host; their calls are answered by the ledger. */
-export async function endLeftProcesses(host: HostEnvironment, logger: Logger): Promise<void> {
+export async function endLeftProcesses(host: EnvironmentProvider, logger: Logger): Promise<void> {
   for (const handle of await host.listSessions()) {
     await endRecordedProcesses(handle);
     logger.info(

@@ -2,9 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { EnvironmentSession, ExecRequest, ExecResult } from '../../src/environments/environment.ts';
+import type {
+  EnvironmentProvider,
+  EnvironmentSession,
+  ExecRequest,
+  ExecResult,
+} from '../../src/environments/environment.ts';
 import { createHostEnvironment } from '../../src/environments/host.ts';
-import type { HostEnvironment, HostOptions } from '../../src/environments/host.ts';
+import type { HostOptions } from '../../src/environments/host.ts';
 import { findProcess } from '../../src/environments/process-table.ts';
 
 /** A directory that is removed at the end of the test. */
@@ -14,13 +19,16 @@ export async function makeDirectory(): Promise<string> {
   return path;
 }
 
-export async function makeHost(options: Partial<HostOptions> = {}): Promise<HostEnvironment> {
+export async function makeHost(options: Partial<HostOptions> = {}): Promise<EnvironmentProvider> {
   const root = options.root ?? join(await makeDirectory(), 'sessions');
   return createHostEnvironment({ root, hostId: 'here', installationId: 'test', ...options });
 }
 
 /** An open session that is closed, its processes ended, at the end of the test. */
-export async function openSession(host?: HostEnvironment, sessionId = 's/1'): Promise<EnvironmentSession> {
+export async function openSession(
+  host?: EnvironmentProvider,
+  sessionId = 's/1',
+): Promise<EnvironmentSession> {
   const environment = host ?? (await makeHost());
   const session = await environment.open({ sessionId, variables: {} });
   onTestFinished(() => environment.close(session.handle));
