@@ -6,6 +6,7 @@ import { toRunWorkflowId } from '../domain/workflow-ids.ts';
 import { ensureStack, type Stack, type StackOptions } from '../local/stack.ts';
 import { hasLocalData } from '../local/data-folder.ts';
 import type { CommandContext } from './command.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The stack that answers, and a connection to it. Close it whatever happens. */
 export type OpenAssay = {
@@ -14,15 +15,25 @@ export type OpenAssay = {
   readonly close: () => Promise<void>;
 };
 
-/** A stack without a worker would not stop by itself, so every command wants one. */
+/**
+ * A stack without a worker would not stop by itself, so every command wants one, unless ASSAY_WORKER says that they
+ * run elsewhere. Throws a UsageError for another value of it.
+ */
 export function toStackOptions({ settings, note }: CommandContext): StackOptions {
   const launcher = fileURLToPath(new URL('../../bin/assay', import.meta.url));
   return {
     dataDir: settings.dataDir,
     environment: process.env,
-    workerCommand: [launcher, 'worker', '--stack'],
+    workerCommand: isWorkerElsewhere(settings.worker) ? null : [launcher, 'worker', '--stack'],
     note,
   };
+}
+
+function isWorkerElsewhere(worker: string | null): boolean {
+  if (worker === null || worker === 'elsewhere') return worker === 'elsewhere';
+  throw new UsageError(
+    `ASSAY_WORKER is "${worker}": expected "elsewhere" (other machines run the workers), or unset it.`,
+  );
 }
 
 /** Starts what is missing of the stack and connects. Throws a StackError or a ClientError that says what to do. */

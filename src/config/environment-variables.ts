@@ -10,6 +10,8 @@ export type Settings = {
   readonly dataDir: string;
   /** Absolute path of the folder for downloads: `XDG_CACHE_HOME`/assay, else `~/.cache/assay`. */
   readonly cacheDir: string;
+  /** `ASSAY_WORKER`; `elsewhere` = commands start no worker of their own. */
+  readonly worker: string | null;
   /** `NO_COLOR` is set (https://no-color.org) or the terminal is `dumb`. */
   readonly noColor: boolean;
   /** `CI` is set and not `false`: no live display. */
@@ -22,6 +24,7 @@ export function readSettings(): Settings {
     databaseUrl: readKey('DATABASE_URL'),
     dataDir: resolve(readKey('ASSAY_DIR') ?? '.assay'),
     cacheDir: resolve(readKey('XDG_CACHE_HOME') ?? resolve(homedir(), '.cache'), 'assay'),
+    worker: readKey('ASSAY_WORKER'),
     noColor: readKey('NO_COLOR') !== null || readKey('TERM') === 'dumb',
     ci: ci !== null && ci.toLowerCase() !== 'false' && ci !== '0',
   };

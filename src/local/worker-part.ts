@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Environment } from './external-services.ts';
 import { startPart, waitUntilReady } from './part-process.ts';
 import type { StartedPart } from './part-process.ts';
-import { identifyProcess, readIdentityFile } from './process-identity.ts';
+import { identifyProcess, isAlive, readIdentityFile } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
 /** Addresses that the parts of a stack work with. */
@@ -48,7 +48,7 @@ export async function waitForWorker(dataDir: string, part: StartedPart): Promise
 
 /** Whether exactly this worker has called `markWorkerReady`. */
 export function isWorkerReady(dataDir: string, worker: ProcessIdentity): boolean {
-  const ready = readIdentityFile(readyFile(dataDir));
+  const ready = readIdentityFile(readyFile(dataDir, 'stack'));
   return ready?.pid === worker.pid && ready.startTime === worker.startTime;
 }
 
@@ -57,12 +57,19 @@ export function runningWorker(dataDir: string, worker: ProcessIdentity): Started
   return { name: workerName, process: worker, logFile: logFile(dataDir), logOffset: 0 };
 }
 
-/** Called by the worker of a stack when it polls: commands that wait for it go on. */
-export function markWorkerReady(dataDir: string): void {
-  const file = readyFile(dataDir);
+/** A worker that belongs to a stack, or one that somebody runs by itself. */
+export type WorkerKind = 'stack' | 'own';
+
+/** Called by a worker when it polls: commands that wait for the one of a stack go on. */
+export function markWorkerReady(dataDir: string, kind: WorkerKind = 'stack'): void {
+  const file = readyFile(dataDir, kind);
   writeFileSync(`${file}.new`, JSON.stringify(identifyProcess(process.pid)));
   renameSync(`${file}.new`, file);
 }
+
+/** Whether a worker that works in this folder polls, of a stack or by itself. */
+export const hasPollingWorker = (dataDir: string): boolean =>
+  (['own', 'stack'] as const).some((kind) => isAlive(readIdentityFile(readyFile(dataDir, kind))));
 
 /** A digest of the addresses: a worker that was started for others is replaced. */
 export function workerTarget({ databaseUrl, temporalAddress, namespace }: StackAddresses): string {
@@ -76,6 +83,6 @@ function logFile(dataDir: string): string {
   return join(dataDir, 'logs', 'worker.log');
 }
 
-function readyFile(dataDir: string): string {
-  return join(dataDir, 'worker-ready.json');
+function readyFile(dataDir: string, kind: WorkerKind): string {
+  return join(dataDir, kind === 'stack' ? 'worker-ready.json' : 'own-worker-ready.json');
 }

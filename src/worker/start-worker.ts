@@ -69,7 +69,7 @@ async function runUntilEnd(running: Running): Promise<void> {
     repeat(ending.signal, LOOK_AT_KEYS_EVERY_MS, keys.look),
   ];
   if (settings.stack) watches.push(keepServicesUp(running), stopWhenIdle(running));
-  if (settings.stack) markWorkerReady(settings.dataDir);
+  markWorkerReady(settings.dataDir, settings.stack ? 'stack' : 'own');
   logger.info({ hostId: worker.hostId, ...withoutPassword(settings) }, 'the worker polls');
   try {
     await Promise.race([ended, told]);

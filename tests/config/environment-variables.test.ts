@@ -20,10 +20,12 @@ test('settings come from the environment, and an empty variable is an unset one'
   vi.stubEnv('XDG_CACHE_HOME', '/cache');
   vi.stubEnv('NO_COLOR', '1');
   vi.stubEnv('CI', 'true');
+  vi.stubEnv('ASSAY_WORKER', 'elsewhere');
   expect(readSettings()).toEqual({
     databaseUrl: 'postgres://h/d',
     dataDir: '/data',
     cacheDir: '/cache/assay',
+    worker: 'elsewhere',
     noColor: true,
     ci: true,
   });

@@ -114,7 +114,7 @@ async function shareBundles(dataDir: string): Promise<void> {
 }
 
 /** Workers of several test files share one server: each has its own namespace. */
-async function createNamespace({ connection }: TestTemporal): Promise<string> {
+export async function createNamespace({ connection }: TestTemporal): Promise<string> {
   const namespace = `test-${randomBytes(6).toString('hex')}`;
   await connection.workflowService.registerNamespace({
     namespace,
