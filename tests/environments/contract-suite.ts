@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SessionFileError } from '../../src/environments/environment.ts';
 import type {
   EnvironmentProvider,
   EnvironmentSession,
   OpenRequest,
 } from '../../src/environments/environment.ts';
 import { reapHostSessions } from '../../src/environments/reaper.ts';
+import { filesContract, pieces, text, type Open } from './contract-files.ts';
 import { countRunning, makeMark } from './marked-processes.ts';
 import { run } from './test-session.ts';
 
@@ -20,19 +19,6 @@ export type ContractSubject = {
   /** What `open` needs besides an id. */
   readonly request?: () => Promise<Partial<OpenRequest>>;
 };
-
-const text = (value: Uint8Array): string => Buffer.from(value).toString('utf8');
-
-async function* pieces(count: number, bytes: number): AsyncGenerator<Uint8Array> {
-  const piece = Buffer.alloc(bytes, 'abcdefgh');
-  for (let index = 0; index < count; index += 1) yield await Promise.resolve(piece);
-}
-
-async function countBytes(stream: Readable): Promise<number> {
-  let total = 0;
-  for await (const chunk of stream) total += (chunk as Buffer).length;
-  return total;
-}
 
 /** What every environment keeps; each is run with it. */
 export function environmentContract(subject: ContractSubject): void {
@@ -51,68 +37,6 @@ export function environmentContract(subject: ContractSubject): void {
     commandsContract(open);
     endsContract(open);
     sessionsContract(subject, open);
-  });
-}
-
-type Open = (
-  more?: Partial<OpenRequest>,
-) => Promise<{ provider: EnvironmentProvider; session: EnvironmentSession }>;
-
-function filesContract(open: Open): void {
-  test('files go in and out, and directories are made', async () => {
-    const { session } = await open();
-    const bytes = Buffer.from([0, 1, 2, 255, 10, 13]);
-    await session.writeFile('deep/er/f.bin', bytes);
-    await session.writeFile("it's $HOME; -n.txt", Buffer.from('x'));
-    expect(Buffer.from(await session.readFile('deep/er/f.bin'))).toEqual(bytes);
-    expect(await session.listFiles('.')).toEqual(['deep/', "it's $HOME; -n.txt"]);
-    expect(await session.listFiles('deep')).toEqual(['er/']);
-    expect(await session.findFiles('.')).toEqual([
-      { path: 'deep/er/f.bin', bytes: 6 },
-      { path: "it's $HOME; -n.txt", bytes: 1 },
-    ]);
-    await session.writeFile('deep/er/f.bin', Buffer.from('short'));
-    expect((await run(session, 'cat deep/er/f.bin; pwd -P')).output).toMatch(/^short\/.*\n$/);
-  });
-
-  test('a path that cannot be read or written says why', async () => {
-    const { session } = await open();
-    await run(
-      session,
-      'mkdir dir; mkfifo pipe; ln -s /etc link; truncate -s 9M big || head -c 9437184 /dev/zero > big',
-    );
-    await expect(session.readFile('none')).rejects.toThrow('"none" does not exist.');
-    await expect(session.readFile('dir')).rejects.toThrow('"dir" is a directory');
-    await expect(session.readFile('pipe')).rejects.toThrow('"pipe" is not a regular file.');
-    await expect(session.readFile('big')).rejects.toThrow('"big" has 9437184 bytes; at most 8388608');
-    await expect(session.readFile('../x')).rejects.toBeInstanceOf(SessionFileError);
-    await expect(session.readFile('/etc/passwd')).rejects.toThrow('outside the working directory');
-    await expect(session.readFile('link/passwd')).rejects.toThrow('outside the working directory');
-    await expect(session.writeFile('link/x', Buffer.from(''))).rejects.toBeInstanceOf(SessionFileError);
-    await expect(session.writeFile('dir', Buffer.from(''))).rejects.toThrow('is a directory');
-    await expect(session.listFiles('none')).rejects.toThrow('"none" does not exist.');
-    await expect(session.download('none')).rejects.toThrow('"none" does not exist.');
-  });
-
-  test('a file of 64 MB goes in and out with flat memory', async () => {
-    const { session } = await open();
-    const before = process.memoryUsage().rss;
-    await session.upload('in/big', pieces(1_000, 64_000));
-    expect((await run(session, 'wc -c < in/big')).output.trim()).toBe('64000000');
-    expect(await countBytes(await session.download('in/big'))).toBe(64_000_000);
-    expect(process.memoryUsage().rss - before).toBeLessThan(48_000_000);
-  });
-
-  test('a grader has a folder of its own that a command of the session can use', async () => {
-    const { session } = await open();
-    const [one, two] = [await session.openGraderFolder(), await session.openGraderFolder()];
-    expect(one.path).not.toBe(two.path);
-    await one.writeFile('check.sh', Buffer.from('#!/bin/sh\necho "{}" > "$1/report.json"\n'));
-    const result = await run(session, [`${one.path}/check.sh`, one.path]);
-    expect(result).toMatchObject({ exitCode: 0 });
-    expect(text(await one.readFile('report.json'))).toBe('{}\n');
-    await expect(two.readFile('report.json')).rejects.toThrow('does not exist');
-    expect(await session.listFiles('.')).toEqual([]);
   });
 }
 
