@@ -29,6 +29,7 @@ export function describePlan({ loaded, estimate }: PlanToDescribe): CommandResul
     seed: spec.execution.seed,
     taskConcurrency: spec.execution.taskConcurrency,
     budgets: spec.budgets,
+    prices: spec.models.map(({ id, price, card }) => ({ modelId: id, price, card: card ?? null })),
     warnings: loaded.warnings,
   };
   const parts = [
@@ -36,9 +37,21 @@ export function describePlan({ loaded, estimate }: PlanToDescribe): CommandResul
     formatRequests(requests),
     formatModels(estimate, skipped),
     formatEstimate(estimate, spec),
+    ...listPriceSources(spec),
     ...skipped.map(({ modelId, reason }) => `Would be skipped: ${modelId}: ${reason}`),
   ];
   return toResult({ document, text: parts.join('\n\n'), next: [toSameCommand()] });
+}
+
+/** Which prices come from Assay's table, and how old they are; those of the run file need no word. */
+function listPriceSources({ models }: RunSpec): string[] {
+  const cards = models.flatMap(({ id, card }) => (card?.priced === true ? [{ id, ...card }] : []));
+  const sources = [...new Set(cards.map(({ source }) => source))];
+  return sources.map((source) => {
+    const from = cards.filter((card) => card.source === source);
+    const names = from.map(({ id, model }) => (id === model ? id : `${id} (${model})`)).join(', ');
+    return `Price table of ${from[0]?.date}, ${source}: ${names}`;
+  });
 }
 
 /** The command as it was typed, without `--dry-run`. */

@@ -40,7 +40,12 @@ export type Catalog = {
   /** By kind, in the order in which they are offered. */
   readonly providers: ReadonlyMap<string, ProviderDefaults>;
   /** The row of the price table for a model, or null. */
-  readonly findKnownModel: (kind: string, model: string) => KnownModel | null;
+  readonly findKnownModel: (model: {
+    readonly kind: string;
+    readonly model: string;
+    readonly params: JsonObject;
+    readonly now: number;
+  }) => KnownModel | null;
   /** What a provider cannot send, each with its place below `models[i]`. */
   readonly findParamProblems: (model: {
     readonly kind: string;

@@ -67,11 +67,15 @@ const provider = z.strictObject({
   timeouts: z.strictObject({ connectMs: z.number(), firstByteMs: z.number(), idleMs: z.number() }),
 });
 
-const price = z.strictObject({
+const rates = z.strictObject({
   input: z.number(),
   output: z.number(),
   cacheRead: z.number().nullable(),
   cacheWrite: z.number().nullable(),
+});
+
+const price = rates.extend({
+  long: z.strictObject({ aboveInputTokens: z.number(), rates: rates.nullable() }).exactOptional(),
 });
 
 const model = z.strictObject({

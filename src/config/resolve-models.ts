@@ -156,19 +156,28 @@ function resolveModel(entry: ModelEntry, place: ModelsPlace): ModelSpec | null {
   const spec = { id: given.id ?? `${providerId}:${model}`, providerId, model, params };
   const price = given.price === undefined || given.price === null ? null : toPrice(given.price);
   if (provider.kind === 'mock') return { ...spec, price: price ?? FREE };
-  return addKnown({ ...spec, price }, { entry, kind: provider.kind, place });
+  return addKnown({ ...spec, price }, { entry, provider, place });
 }
 
-/** Price and cap of a model that the price table knows; the run file's own come first. */
-function addKnown(
-  spec: ModelSpec,
-  { entry, kind, place }: { readonly entry: ModelEntry; readonly kind: string; readonly place: ModelsPlace },
-): ModelSpec {
+type KnownPlace = {
+  readonly entry: ModelEntry;
+  readonly provider: ProviderSpec;
+  readonly place: ModelsPlace;
+};
+
+/**
+ * Price and cap of a model that the price table knows; the run file's own come first. The price holds for
+ * the provider's own address only: what a proxy charges is its own matter.
+ */
+function addKnown(spec: ModelSpec, { entry, provider, place }: KnownPlace): ModelSpec {
   const { catalog } = place.gathered;
-  const known = catalog.findKnownModel(kind, spec.model);
-  const demanded = catalog.providers.get(kind)?.needsOutputLimit === true;
+  const { kind } = provider;
+  const known = catalog.findKnownModel({ kind, model: spec.model, params: spec.params, now: Date.now() });
+  const defaults = catalog.providers.get(kind);
+  const demanded = defaults?.needsOutputLimit === true;
   const isOpen = spec.params['maxOutputTokens'] === undefined;
-  if (demanded && isOpen && (known?.maxOutputTokens ?? null) === null) {
+  const limit = known?.maxOutputTokens ?? null;
+  if (demanded && isOpen && limit === null) {
     reporter(
       place.source,
       place.gathered,
@@ -180,13 +189,13 @@ function addKnown(
     });
   }
   if (known === null) return spec;
-  const priced = spec.price === null && known.price !== null;
-  const limit = known.maxOutputTokens !== null && isOpen && (demanded || place.hasBudget);
+  const isOwn = provider.baseUrl === defaults?.baseUrl;
+  const priced = spec.price === null && known.price !== null && isOwn;
   return {
     ...spec,
-    price: spec.price ?? known.price,
+    price: priced ? known.price : spec.price,
     card: { ...known.card, priced },
-    ...(limit && known.maxOutputTokens !== null ? { outputLimit: known.maxOutputTokens } : {}),
+    ...(limit !== null && isOpen && (demanded || place.hasBudget) ? { outputLimit: limit } : {}),
   };
 }
 

@@ -21,13 +21,17 @@ models:
     model: flaky
     params: { accuracy: 0.6, wrongText: "I do not know." }
 
-  # A real model: take away the signs below and put its key into the variable that "apiKeyEnv" names.
-  # - id: my-model
+  # Real models. Put the key into the variable that is named and take away the signs below.
+  # - openai:gpt-5-mini                             # OPENAI_API_KEY
+  # - anthropic:claude-haiku-4-5                    # ANTHROPIC_API_KEY
+  # - google:gemini-2.5-flash                       # GOOGLE_GENERATIVE_AI_API_KEY
+  # - id: my-model                                  # behind an address of your own, see below
   #   provider: my-server
   #   model: name-that-the-server-knows
   #   params: { temperature: 0, maxOutputTokens: 512 }
   #   price: { input: 0.25, output: 2.00 }        # USD per million tokens
 
+# Kinds: openai, anthropic, google, openai-compatible (any server that speaks OpenAI's chat form), mock.
 # providers:
 #   - id: my-server
 #     kind: openai-compatible

@@ -1,7 +1,7 @@
 import type { Estimate, ModelEstimate } from './plan.ts';
 import type { ModelSpec, RequestSpec, RunSpec } from './run.ts';
 import type { Suite, TestCase } from './suite.ts';
-import { toCostUsd, UNKNOWN_USAGE } from './usage.ts';
+import { toCostUsd, UNKNOWN_USAGE, withoutLong } from './usage.ts';
 
 /** Output of a call whose model declares no cap. */
 const ASSUMED_OUTPUT_TOKENS = 512;
@@ -45,7 +45,7 @@ function estimateModel(model: ModelSpec, spec: RunSpec, suites: ReadonlyMap<stri
       outputTokens += k * steps * perCall;
     }
   }
-  const costUsd = toCostUsd({ ...UNKNOWN_USAGE, inputTokens, outputTokens }, model.price);
+  const costUsd = toCostUsd({ ...UNKNOWN_USAGE, inputTokens, outputTokens }, withoutLong(model.price));
   return { modelId: model.id, cells, modelCalls, inputTokens, outputTokens, costUsd };
 }
 

@@ -11,12 +11,18 @@ export type Usage = {
   readonly cacheWriteTokens: number | null;
 };
 
-/** Price card in USD per million tokens. */
-export type Price = {
+/** Rates in USD per million tokens. */
+export type Rates = {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number | null;
   readonly cacheWrite: number | null;
+};
+
+/** Price card in USD per million tokens. */
+export type Price = Rates & {
+  /** Other rates for a whole call whose input is longer; null = they are not known. */
+  readonly long?: { readonly aboveInputTokens: number; readonly rates: Rates | null };
 };
 
 export const UNKNOWN_USAGE: Usage = {
@@ -42,7 +48,7 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
 export const totalTokens = (usage: Usage): number | null => addKnown(usage.inputTokens, usage.outputTokens);
 
 /**
- * Cost in USD: each token class times its rate per million. Cached tokens are part of the input and are
+ * Cost of one call in USD: each token class times its rate per million. Cached tokens are part of the input and are
  * charged at their own rate where the card has one, else at the input rate. `null` without price or usage,
  * but 0 where every rate is 0.
  */
@@ -50,16 +56,28 @@ export function toCostUsd(usage: Usage, price: Price | null): number | null {
   if (price === null) return null;
   if (isFree(price)) return 0;
   if (usage.inputTokens === null || usage.outputTokens === null) return null;
+  const rates = toRates(price, usage.inputTokens);
+  if (rates === null) return null;
   const read = usage.cacheReadTokens ?? 0;
   const written = usage.cacheWriteTokens ?? 0;
   const plain = Math.max(0, usage.inputTokens - read - written);
   const micro =
-    plain * price.input +
-    read * (price.cacheRead ?? price.input) +
-    written * (price.cacheWrite ?? price.input) +
-    usage.outputTokens * price.output;
+    plain * rates.input +
+    read * (rates.cacheRead ?? rates.input) +
+    written * (rates.cacheWrite ?? rates.input) +
+    usage.outputTokens * rates.output;
   return micro / 1_000_000;
 }
 
-const isFree = ({ input, output, cacheRead, cacheWrite }: Price): boolean =>
-  [input, output, cacheRead, cacheWrite].every((rate) => rate === null || rate === 0);
+const toRates = (price: Price, inputTokens: number): Rates | null =>
+  price.long !== undefined && inputTokens > price.long.aboveInputTokens ? price.long.rates : price;
+
+/** A card for sums of many calls, whose input says nothing of the length of one. */
+export const withoutLong = (price: Price | null): Price | null => {
+  if (price === null) return null;
+  const { long: _long, ...short } = price;
+  return short;
+};
+
+const isFree = ({ input, output, cacheRead, cacheWrite, long }: Price): boolean =>
+  long === undefined && [input, output, cacheRead, cacheWrite].every((rate) => rate === null || rate === 0);

@@ -54,14 +54,14 @@ export async function down(
   return { lines: [line], exitCode: 0, data: { stopped } };
 }
 
-/** `assay doctor`: one line a check, and what to do about each that is not well (exit code 1 then). */
+/** `assay doctor`: one line a check, and what to do about each that is not well (exit code 1, but for warnings). */
 export async function doctor(
   options: DoctorOptions,
 ): Promise<CommandResult<{ readonly checks: readonly Check[] }>> {
   const checks = await runDoctor(options);
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.flatMap(({ name, ok, detail, whatToDo }) => [
-    `${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(width)}  ${detail}`,
+    `${!ok ? 'FAIL' : whatToDo === null ? 'ok  ' : 'warn'} ${name.padEnd(width)}  ${detail}`,
     ...(whatToDo === null ? [] : [`     ${' '.repeat(width)}  -> ${whatToDo}`]),
   ]);
   return { lines, exitCode: checks.every(({ ok }) => ok) ? 0 : 1, data: { checks } };

@@ -10,6 +10,7 @@ import type { Environment, ExternalServices } from './external-services.ts';
 import { localDatabaseUrl, openDatabase } from './postgres.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import { postgresAccount } from './postgres-account.ts';
+import { checkPrices } from './price-check.ts';
 import { isAlive } from './process-identity.ts';
 import { messageOf } from './stack-error.ts';
 import { readStackFile } from './stack-file.ts';
@@ -46,6 +47,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Check[]> {
     checks.push(await check('temporal program', () => checkTemporalProgram(options.environment)));
   checks.push(...(await checkTemporal(external.temporal, look.file)));
   checks.push(await check('worker', () => checkWorker(look)), await check('stack', () => checkStack(look)));
+  checks.push(checkPrices(Date.now()));
   return checks;
 }
 

@@ -17,8 +17,8 @@ export const anthropicParams = z.strictObject({
   topK: z.int().min(0).optional(),
   thinking: thinking.optional(),
   reasoningEffort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
-  /** Keeps the growing prompt in the provider's cache for this long. */
-  promptCache: z.enum(['5m', '1h']).optional(),
+  /** Keeps the growing prompt in the provider's cache for five minutes. */
+  promptCache: z.boolean().optional(),
   /** Merged into the request body as it is. */
   extraBody: createExtraBody({ ...COMMON_OWN_FIELDS, system: 'it comes from the case' }).optional(),
 });

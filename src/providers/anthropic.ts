@@ -39,7 +39,7 @@ function toCallOptions({ request, params }: WireCall<AnthropicParams>): Language
       anthropic: {
         ...(thinking === undefined ? {} : { thinking }),
         ...(reasoningEffort === undefined ? {} : { effort: reasoningEffort }),
-        ...(promptCache === undefined ? {} : { cacheControl: { type: 'ephemeral', ttl: promptCache } }),
+        ...(promptCache === true ? { cacheControl: { type: 'ephemeral' } } : {}),
       },
     },
   };

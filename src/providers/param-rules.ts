@@ -1,4 +1,5 @@
 import type { JsonObject } from '../domain/json.ts';
+import { isFields } from './fields.ts';
 import { findModelRules } from './param-table.ts';
 import type { ParamRule } from './param-table.ts';
 import type { ParamProblem } from './params.ts';
@@ -6,7 +7,12 @@ import type { ParamProblem } from './params.ts';
 type Model = { readonly kind: string; readonly model: string; readonly params: JsonObject };
 
 /** What this model refuses of parameters that its API knows, by the table in `param-table.ts`. */
-export const findRuleProblems = (model: Model): ParamProblem[] =>
+export const findRuleProblems = (model: Model): ParamProblem[] => [
+  ...listTableProblems(model),
+  ...checkThinkingBudget(model),
+];
+
+const listTableProblems = (model: Model): ParamProblem[] =>
   findModelRules(model.kind, model.model).flatMap((rule) =>
     rule.params
       .filter((param) => Object.hasOwn(model.params, param) && applies(rule, model.params))
@@ -16,6 +22,16 @@ export const findRuleProblems = (model: Model): ParamProblem[] =>
         message: `model "${model.model}" does not take ${param} ${describe(model.params[param])}: ${rule.possible}`,
       })),
   );
+
+/** Anthropic counts thoughts as output: a cap that leaves no room for an answer is refused. */
+function checkThinkingBudget({ kind, model, params }: Model): ParamProblem[] {
+  const { thinking, maxOutputTokens } = params;
+  const budget = isFields(thinking) ? thinking['budgetTokens'] : undefined;
+  if (kind !== 'anthropic' || typeof budget !== 'number' || typeof maxOutputTokens !== 'number') return [];
+  if (maxOutputTokens > budget) return [];
+  const message = `model "${model}" thinks within its cap: maxOutputTokens ${maxOutputTokens} must be above ${budget}, the budget`;
+  return [{ path: ['params', 'thinking', 'budgetTokens'], message }];
+}
 
 /** A setting as rules compare it: `thinking` by its type, what is unset as `unset`. */
 function toSetting(params: JsonObject, name: string): string {

@@ -21,7 +21,7 @@ const REASONING = /^(?:o\d|gpt-(?:[5-9]|\d\d)(?!(?:\.\d+)?-chat))/;
 const NOT_REASONING = /^(?:gpt-3|gpt-4|chatgpt-|gpt-5(?:\.\d+)?-chat)/;
 const CLAUDE_WITHOUT_SAMPLING = /claude-(?:opus-4-[78]|(?:opus|sonnet|haiku|fable)-[5-9])/;
 const CLAUDE_BEFORE_ADAPTIVE = /claude-(?:[23]|instant|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8}|$))/;
-const CLAUDE_ADAPTIVE_ONLY = /claude-(?:(?:opus|sonnet|haiku)-5-5|fable-5)/;
+const CLAUDE_ADAPTIVE_ONLY = /claude-(?:(?:opus|haiku)-5-5|sonnet-5|fable-5)/;
 const CLAUDE_ALWAYS_THINKING = /claude-(?:(?:opus|sonnet)-5-5|fable-5)/;
 
 const efforts = (models: RegExp, ...values: string[]): ParamRule => ({
@@ -76,7 +76,10 @@ const OPENAI: readonly ParamRule[] = [
   efforts(/^gpt-5(?!\.\d|-chat|-pro)/, 'minimal', 'low', 'medium', 'high'),
   efforts(/^gpt-5\.1(?!-chat|-codex-max)/, 'none', 'low', 'medium', 'high'),
   efforts(/^gpt-5\.1-codex-max/, 'none', 'low', 'medium', 'high', 'xhigh'),
-  efforts(/^gpt-5\.[2-9](?!-chat)/, 'none', 'low', 'medium', 'high', 'xhigh'),
+  efforts(/^gpt-5\.[2-5](?!-chat)/, 'none', 'low', 'medium', 'high', 'xhigh'),
+  efforts(/^gpt-5\.6/, 'none', 'low', 'medium', 'high', 'xhigh', 'max'),
+  efforts(/^gpt-6(?:-sol|-luna|\.1-terra)/, 'none', 'low', 'medium', 'high', 'xhigh', 'max'),
+  efforts(/^gpt-6(?!-sol|-luna|\.1-terra)/, 'low', 'medium', 'high', 'xhigh', 'max'),
 ];
 
 const ANTHROPIC: readonly ParamRule[] = [

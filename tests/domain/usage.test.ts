@@ -3,6 +3,7 @@ import {
   addKnown,
   addUsage,
   toCostUsd,
+  withoutLong,
   totalTokens,
   UNKNOWN_USAGE,
   type Price,
@@ -63,4 +64,15 @@ test('what is unknown stays unknown in sums, and is never 0', () => {
   expect(addUsage(usage({ reasoningTokens: 1 }), usage({}))).toEqual(
     usage({ inputTokens: 2_000, outputTokens: 1_000, reasoningTokens: 1 }),
   );
+});
+
+test('a call with a long input is charged at its own rates, whole', () => {
+  const short = { input: 1, output: 10, cacheRead: 0.1, cacheWrite: null };
+  const rates = { input: 2, output: 15, cacheRead: 0.2, cacheWrite: null };
+  const price = { ...short, long: { aboveInputTokens: 200_000, rates } };
+  const of = (inputTokens: number) => ({ ...UNKNOWN_USAGE, inputTokens, outputTokens: 1_000_000 });
+  expect(toCostUsd(of(200_000), price)).toBeCloseTo(10.2);
+  expect(toCostUsd(of(200_001), price)).toBeCloseTo(15.400002);
+  expect(toCostUsd(of(200_001), { ...price, long: { ...price.long, rates: null } })).toBeNull();
+  expect(toCostUsd(of(900_000), withoutLong(price))).toBeCloseTo(10.9);
 });
