@@ -20,6 +20,8 @@ export type Dependencies = {
   readonly modules: ModulePool;
   /** Stable over restarts of workers on this machine. */
   readonly hostId: string;
+  /** Told of each call that a provider throttled: this process gives the engine less. */
+  readonly onThrottled: (engineId: string) => void;
   /** Hides the values of known keys: in everything that is kept and read back. */
   readonly redact: (text: string) => string;
   /** In [0, 1). */

@@ -58,8 +58,16 @@ async function callOnce(
     case 'over_budget':
       return { kind: 'stopped', scope: admission.scope, code: 'budget' };
     case 'wait':
-      throw comeBack(admission.waitMs, `waiting: ${admission.reason}`);
+      throw comeBack(spreadWait(admission, dependencies.random()), `waiting: ${admission.reason}`);
   }
+}
+
+const LONGEST_SPREAD_MS = 10_000;
+
+/** Calls that wait for the end of one pause come back one after another; other waits end each at its own time. */
+function spreadWait({ waitMs, reason }: Extract<CallAdmission, { kind: 'wait' }>, random: number): number {
+  if (reason !== 'engine_paused') return waitMs;
+  return waitMs + random * Math.min(LONGEST_SPREAD_MS, 500 + waitMs / 10);
 }
 
 function toAnswered(input: CallModelInput, prepared: PreparedCall, answer: KeptAnswer): CallModelResult {

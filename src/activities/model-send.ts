@@ -122,6 +122,9 @@ async function keep(
 const redactMessage = ({ redact }: Dependencies, message: AssistantMessage): AssistantMessage =>
   redactJson(message, redact) as AssistantMessage;
 
+/** How some providers say that all their users together are too many. */
+const OVERLOADED = 529;
+
 /** A failed request: tried again after a booked delay, or final. */
 async function settleFailure(
   dependencies: Dependencies,
@@ -131,6 +134,8 @@ async function settleFailure(
   const { input, prepared, admission, signal } = sending;
   const { place, engineId } = prepared;
   const classified = redactFailure(dependencies, error.classified);
+  if (classified.class === 'throttled' || classified.status === OVERLOADED)
+    dependencies.onThrottled(engineId);
   const now = dependencies.now();
   const leftMs = timeLeftMs(sending);
   const timeIsUp = classified.class === 'time_out' && leftMs !== null && latencyMs >= leftMs;

@@ -22,6 +22,10 @@ export const localSettings: TemporalSettings = {
   sqlitePragmas: ['journal_mode=wal', 'synchronous=normal', 'cache_size=-65536', 'temp_store=memory'],
   dynamicConfig: {
     'frontend.namespaceRPS': '20000',
+    // Calls of one run do not wait behind all calls of another (their fairness key is the run).
+    'matching.enableFairness': 'true',
+    // Else no timer fires within a second: a booked start would come late.
+    'history.timerProcessorMaxTimeShift': '"100ms"',
     // A run drains before it continues as new: half as often as at the server's 4,096 events.
     'limit.historyCount.suggestContinueAsNew': '8000',
     // The cache of workflows is bounded by its size, not by a number of workflows that fits a large machine.

@@ -111,6 +111,24 @@ export async function saveRunEngines(
   });
 }
 
+/** Records that a worker has changed its slots for an engine by itself. */
+export async function recordSlotChange(
+  db: Db,
+  change: {
+    readonly engineId: string;
+    readonly hostId: string;
+    readonly from: number;
+    readonly to: number;
+    readonly reason: string;
+  },
+): Promise<void> {
+  await db.query({
+    text: `insert into limit_changes (engine_id, limit_name, old_value, new_value, reason)
+      values ($1, 'slots of ' || $2, $3, $4, $5)`,
+    values: [change.engineId, change.hostId, String(change.from), String(change.to), change.reason],
+  });
+}
+
 /** `pauseMs`: how long it is still paused; 0 = it is not. */
 export type OpenEngine = EngineSpec & { readonly pauseMs: number };
 

@@ -31,8 +31,9 @@ export function buildDependencies(parts: {
   readonly hostId: string;
   readonly projectDir: string | null;
   readonly logger: Logger;
+  readonly onThrottled: Dependencies['onThrottled'];
 }): Built {
-  const { db, connection, namespace, dataDir, hostId, projectDir, logger } = parts;
+  const { db, connection, namespace, dataDir, hostId, projectDir, logger, onThrottled } = parts;
   const environments = createEnvironments({
     host: { root: join(dataDir, 'sessions'), hostId, installationId: hostId, path: readKey('PATH') ?? '' },
   });
@@ -56,6 +57,7 @@ export function buildDependencies(parts: {
       return environment;
     },
     hostId,
+    onThrottled,
     redact: (text) => secrets.redact(text),
     random: Math.random,
     now: Date.now,

@@ -1,8 +1,10 @@
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { createActivities } from '../activities/index.ts';
 import { MAX_PROCESSES } from '../modules/module-pool.ts';
+import type { SlotPace } from '../domain/adaptive-slots.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import { WORKFLOW_QUEUE } from '../workflows/messages.ts';
 import { buildDependencies } from './build-dependencies.ts';
@@ -21,6 +23,8 @@ export type WorkerParts = {
   readonly logger: Logger;
   /** Tests: 0 replays every workflow task. */
   readonly maxCachedWorkflows?: number;
+  /** Tests: slots that move faster. */
+  readonly slotPace?: Partial<SlotPace>;
   /** Tests: other options for every Temporal worker. */
   readonly options?: Partial<WorkerOptions>;
 };
@@ -33,7 +37,13 @@ const SHUTDOWN_GRACE_MS = 45_000;
 /** Builds one worker process: workflows and store, sessions of this host, one worker for each engine. */
 export async function composeWorker(parts: WorkerParts) {
   const hostId = readHostId(parts.dataDir);
-  const built = buildDependencies({ ...parts, hostId, projectDir: parts.projectDir ?? null });
+  const calls = new EventEmitter<{ throttled: [engineId: string] }>();
+  const built = buildDependencies({
+    ...parts,
+    hostId,
+    projectDir: parts.projectDir ?? null,
+    onThrottled: (engineId) => calls.emit('throttled', engineId),
+  });
   const activities = createActivities(built.dependencies);
   const bundle = await loadWorkflowBundle(join(parts.dataDir, 'cache'));
   await endLeftProcesses(built.environments.host, parts.logger);
@@ -76,7 +86,8 @@ export async function composeWorker(parts: WorkerParts) {
     maxConcurrentActivityTaskExecutions: MAX_PROCESSES,
   });
   const hasKey = (name: string): boolean => built.secrets.read(name) !== null;
-  const engines = new EngineWorkers({ ...parts, activities: { callModel }, common, hasKey });
+  const engines = new EngineWorkers({ ...parts, hostId, activities: { callModel }, common, hasKey });
+  calls.on('throttled', (engineId) => engines.noteThrottle(engineId));
   return assemble({ workers: [main, opener, host, modules], engines, hostId, ...built });
 }
 

@@ -2,13 +2,23 @@ import { Worker, type NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Activities } from '../activities/index.ts';
 import { toModelQueue } from '../activities/run-brief.ts';
-import { listOpenEngines, type EngineSpec } from '../store/engines.ts';
+import { SLOT_PACE, type SlotChange, type SlotPace } from '../domain/adaptive-slots.ts';
+import { listOpenEngines, recordSlotChange, type EngineSpec, type OpenEngine } from '../store/engines.ts';
 import type { Db } from '../store/pool.ts';
+import { EngineSlots } from './engine-slots.ts';
 
 const LOOK_EVERY_MS = 5_000;
 /** An engine that no run needs is let go after this time, so that runs in a row share its worker. */
 const KEEP_MS = 60_000;
-const AUTO_SLOTS = 20;
+/** Polls that wait at a time: enough to keep a hundred slots in use. */
+const POLLERS = 8;
+
+/** These workers run activities alone. */
+const UNUSED_SLOTS = {
+  workflowTaskSlotSupplier: { type: 'fixed-size', numSlots: 2 },
+  localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
+  nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
+} as const;
 
 export type EngineWorkersOptions = {
   readonly connection: NativeConnection;
@@ -19,11 +29,15 @@ export type EngineWorkersOptions = {
   readonly logger: Logger;
   /** Whether this worker has a value for a variable. */
   readonly hasKey: (name: string) => boolean;
+  /** Named in the record of changes: slots are counted by worker process. */
+  readonly hostId: string;
+  /** Tests: faster than SPEC 7 says. */
+  readonly slotPace?: Partial<SlotPace>;
 };
 
 type EngineWorker = {
   readonly worker: Worker;
-  readonly slots: number;
+  readonly slots: EngineSlots;
   readonly ended: Promise<void>;
   neededAtMs: number;
 };
@@ -59,6 +73,11 @@ export class EngineWorkers {
     return this.looking;
   }
 
+  /** A call of an engine was throttled here. */
+  noteThrottle(engineId: string): void {
+    this.workers.get(engineId)?.slots.noteThrottle();
+  }
+
   /** Ends polling and waits for the calls that are in flight. */
   async stop(): Promise<void> {
     if (this.timer !== null) clearInterval(this.timer);
@@ -71,11 +90,12 @@ export class EngineWorkers {
     const needed = (await listOpenEngines(this.options.db)).filter((engine) => this.canServe(engine));
     const now = Date.now();
     for (const engine of needed) {
-      const current = this.workers.get(engine.engineId);
-      if (current !== undefined && current.slots !== slotsOf(engine)) this.letGo(engine.engineId);
       if (!this.workers.has(engine.engineId)) await this.open(engine);
       const worker = this.workers.get(engine.engineId);
-      if (worker !== undefined) worker.neededAtMs = now;
+      if (worker === undefined) continue;
+      worker.neededAtMs = now;
+      worker.slots.setConcurrency(engine.concurrency);
+      worker.slots.pause(engine.pauseMs);
     }
     for (const [engineId, worker] of this.workers) {
       if (now - worker.neededAtMs > KEEP_MS) this.letGo(engineId);
@@ -86,24 +106,38 @@ export class EngineWorkers {
     return apiKeyEnv === null || this.options.hasKey(apiKeyEnv);
   }
 
-  private async open(engine: EngineSpec): Promise<void> {
-    const { connection, namespace, activities, common, logger } = this.options;
-    const slots = slotsOf(engine);
+  private async open(engine: OpenEngine): Promise<void> {
+    const { connection, namespace, activities, common, logger, slotPace } = this.options;
+    const { engineId } = engine;
+    const slots = new EngineSlots({
+      concurrency: engine.concurrency,
+      pace: { ...SLOT_PACE, ...slotPace },
+      onChange: (change) => this.record(engineId, change),
+    });
+    slots.pause(engine.pauseMs);
     const worker = await Worker.create({
       connection,
       namespace,
       ...common,
-      taskQueue: toModelQueue(engine.engineId),
+      taskQueue: toModelQueue(engineId),
       activities,
-      maxConcurrentActivityTaskExecutions: slots,
-      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: Math.min(10, Math.max(2, slots >> 3)) },
+      tuner: { ...UNUSED_SLOTS, activityTaskSlotSupplier: slots },
+      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: POLLERS },
     });
     const ended = worker.run().catch((error: unknown) => {
-      logger.error({ engine: engine.engineId, error: String(error) }, 'the worker of an engine has ended');
-      this.workers.delete(engine.engineId);
+      logger.error({ engine: engineId, error: String(error) }, 'the worker of an engine has ended');
+      this.workers.delete(engineId);
     });
-    this.workers.set(engine.engineId, { worker, slots, ended, neededAtMs: Date.now() });
-    logger.info({ engine: engine.engineId, slots }, 'serving an engine');
+    this.workers.set(engineId, { worker, slots, ended, neededAtMs: Date.now() });
+    logger.info({ engine: engineId, slots: slots.limit }, 'serving an engine');
+  }
+
+  private record(engineId: string, change: SlotChange): void {
+    const { db, hostId, logger } = this.options;
+    logger.info({ engine: engineId, ...change }, 'slots of an engine');
+    recordSlotChange(db, { engineId, ...change, hostId }).catch((error: unknown) =>
+      logger.warn({ engine: engineId, error: String(error) }, 'a change of slots could not be recorded'),
+    );
   }
 
   private letGo(engineId: string): void {
@@ -111,9 +145,8 @@ export class EngineWorkers {
     if (gone === undefined) return;
     this.workers.delete(engineId);
     if (gone.worker.getState() === 'RUNNING') gone.worker.shutdown();
+    gone.slots.close();
     this.leaving.add(gone.ended);
     void gone.ended.finally(() => this.leaving.delete(gone.ended));
   }
 }
-
-const slotsOf = ({ concurrency }: EngineSpec): number => (concurrency === 'auto' ? AUTO_SLOTS : concurrency);

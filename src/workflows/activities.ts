@@ -55,7 +55,11 @@ export const closing = workflow.proxyActivities<Activities>({
  */
 export function callModel(
   input: CallModelInput,
-  { queue, summary }: { readonly queue: string; readonly summary: string },
+  {
+    queue,
+    summary,
+    priorityKey,
+  }: { readonly queue: string; readonly summary: string; readonly priorityKey: number },
 ): Promise<CallModelResult> {
   const { cell, step } = input;
   return workflow
@@ -66,7 +70,7 @@ export function callModel(
       startToCloseTimeout: '12h',
       heartbeatTimeout: '10s',
       retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: NEVER_CURED },
-      priority: { fairnessKey: cell.runId.slice(0, 64) },
+      priority: { priorityKey, fairnessKey: cell.runId.slice(0, 64) },
       summary: summarize(summary),
     })
     .callModel(input);

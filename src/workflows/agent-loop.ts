@@ -1,5 +1,6 @@
 import * as workflow from '@temporalio/workflow';
 import { checkLimits } from '../domain/agent-limits.ts';
+import { toCallPriority } from '../domain/call-priority.ts';
 import { formatAttemptKey } from '../domain/ids.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
 import { toOutputLimit } from '../domain/output-limit.ts';
@@ -73,6 +74,10 @@ async function runLoop(place: TryPlace, start: AgentState): Promise<LoopEnd> {
       {
         queue: place.input.run.modelQueues[place.input.modelId] ?? '',
         summary: `${nameTry(place)} · step ${progress.step}`,
+        priorityKey: toCallPriority({
+          generation: place.cell.generation,
+          planned: place.input.request.attempts,
+        }),
       },
     );
     if (answer.kind === 'stopped') return { kind: 'stopped', scope: answer.scope, spent: progress.step > 1 };

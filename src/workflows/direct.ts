@@ -1,4 +1,5 @@
 import { callModel, nameTry } from './activities.ts';
+import { toCallPriority } from '../domain/call-priority.ts';
 import { toOutputLimit } from '../domain/output-limit.ts';
 import type { TryEnd, TryPlace } from './try.ts';
 
@@ -6,7 +7,11 @@ import type { TryEnd, TryPlace } from './try.ts';
 export async function runDirect({ input, cell, tryNumber }: TryPlace): Promise<TryEnd> {
   const answer = await callModel(
     { cell, tryNumber, step: 1, upToSequence: 0, timeLeftMs: null },
-    { queue: input.run.modelQueues[input.modelId] ?? '', summary: nameTry({ cell, tryNumber }) },
+    {
+      queue: input.run.modelQueues[input.modelId] ?? '',
+      summary: nameTry({ cell, tryNumber }),
+      priorityKey: toCallPriority({ generation: cell.generation, planned: input.request.attempts }),
+    },
   );
   switch (answer.kind) {
     case 'answered':

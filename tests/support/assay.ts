@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import type pg from 'pg';
 import type { AssayConnection } from '../../src/client/connect.ts';
@@ -35,6 +35,7 @@ export type TestAssay = {
   /** Starts a run and waits for its workflow; the result of a cancelled run is null. */
   readonly run: (document: Json, options?: { runId?: string }) => Promise<RunResult>;
   readonly result: (runId: string) => Promise<RunResult>;
+  /** One more worker in this process; its connection is its own, for one has at most one worker a queue. */
   readonly startWorker: () => Promise<{ readonly stop: () => Promise<void> }>;
   readonly close: () => Promise<void>;
 };
@@ -49,7 +50,7 @@ function installQuietRuntime(): void {
 export async function createTestAssay({
   temporalAddress,
   ...options
-}: Pick<WorkerParts, 'maxCachedWorkflows' | 'options'> & {
+}: Pick<WorkerParts, 'maxCachedWorkflows' | 'options' | 'slotPace'> & {
   /** A server of the test's own instead of the one that all tests share. */
   readonly temporalAddress?: string;
 } = {}): Promise<TestAssay> {
@@ -64,17 +65,18 @@ export async function createTestAssay({
   const client = new Client({ connection: temporal.connection, namespace });
   const connection: AssayConnection = { db, temporal: async () => client, close: async () => undefined };
   const logger = pino({ level: 'error' });
-  const compose = () =>
-    composeWorker({ connection: temporal.nativeConnection, namespace, db, dataDir, logger, ...options });
+  const compose = (worker: NativeConnection) =>
+    composeWorker({ connection: worker, namespace, db, dataDir, logger, ...options });
   const workers: { stop: () => Promise<void> }[] = [];
   const startWorker = async () => {
-    const worker = await compose();
+    const own = await NativeConnection.connect({ address: temporal.temporalAddress });
+    const worker = await compose(own);
     await worker.start();
     const stopListening = await listenForRuns(databaseUrl, {
       onChange: () => void worker.engines.look(),
       onLost: () => undefined,
     });
-    workers.push({ stop: () => Promise.all([stopListening(), worker.stop()]).then(() => undefined) });
+    workers.push({ stop: () => Promise.all([stopListening(), worker.stop()]).then(() => own.close()) });
     return worker;
   };
   await startWorker();

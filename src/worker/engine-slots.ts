@@ -1,0 +1,151 @@
+import type { ActivitySlotInfo, CustomSlotSupplier, SlotPermit } from '@temporalio/worker';
+import {
+  adaptSlots,
+  START_SLOTS,
+  type SlotChange,
+  type SlotEvent,
+  type SlotPace,
+} from '../domain/adaptive-slots.ts';
+
+export type EngineSlotsOptions = {
+  readonly concurrency: number | 'auto';
+  readonly pace: SlotPace;
+  /** Told of every change that was decided here, with its reason. */
+  readonly onChange: (change: SlotChange) => void;
+};
+
+/** A slot that was handed out: to a poll, then perhaps to the task that the poll brought. */
+type Permit = SlotPermit & { used: boolean };
+
+/**
+ * Slots of one engine in this process: as many as are wished, or as the provider bears; none while it is paused.
+ * A poll that waits here ends at once when its worker shuts down.
+ */
+export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
+  readonly type = 'custom';
+  private readonly options: EngineSlotsOptions;
+  private wish: number | 'auto';
+  private state = START_SLOTS;
+  private issued = 0;
+  private used = 0;
+  private peakUsed = 0;
+  private resting = 0;
+  private pausedUntilMs = 0;
+  private pauseTimer: NodeJS.Timeout | null = null;
+  private readonly lookTimer: NodeJS.Timeout;
+  private readonly waiting = new Set<() => void>();
+
+  constructor(options: EngineSlotsOptions) {
+    this.options = options;
+    this.wish = options.concurrency;
+    this.lookTimer = setInterval(() => this.look(), options.pace.lookEveryMs).unref();
+  }
+
+  /** Slots at most in use now, were the engine not paused. */
+  get limit(): number {
+    return this.wish === 'auto' ? this.state.limit : this.wish;
+  }
+
+  /** Another wish counts from now on; slots above it are not handed out again. */
+  setConcurrency(wish: number | 'auto'): void {
+    if (wish === this.wish) return;
+    this.wish = wish;
+    this.handOut();
+  }
+
+  /** Hands out none for `pauseMs`; 0 ends a pause. */
+  pause(pauseMs: number): void {
+    if (this.pauseTimer !== null) clearTimeout(this.pauseTimer);
+    this.pauseTimer = null;
+    this.pausedUntilMs = Date.now() + pauseMs;
+    // Timers take at most 2^31 - 1 ms; workers look at the store's pause every few seconds anyway.
+    if (pauseMs > 0) {
+      this.pauseTimer = setTimeout(() => this.handOut(), Math.min(pauseMs + 1, 3_600_000)).unref();
+    } else {
+      this.handOut();
+    }
+  }
+
+  /** A request of this process was throttled. */
+  noteThrottle(): void {
+    this.decide({ kind: 'throttled', atMs: Date.now() });
+    // Without a rest, a slot above what the provider bears would burn one call after another.
+    this.resting += 1;
+    setTimeout(() => {
+      this.resting -= 1;
+      this.handOut();
+    }, this.options.pace.restMs).unref();
+  }
+
+  close(): void {
+    clearInterval(this.lookTimer);
+    if (this.pauseTimer !== null) clearTimeout(this.pauseTimer);
+  }
+
+  reserveSlot(_context: unknown, signal: AbortSignal): Promise<SlotPermit> {
+    return new Promise((resolve, reject) => {
+      const take = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve(this.issue());
+      };
+      const giveUp = (): void => {
+        this.waiting.delete(take);
+        reject(signal.reason as Error);
+      };
+      if (signal.aborted) return giveUp();
+      signal.addEventListener('abort', giveUp, { once: true });
+      this.waiting.add(take);
+      this.handOut();
+    });
+  }
+
+  tryReserveSlot(): SlotPermit | null {
+    return this.hasFree() ? this.issue() : null;
+  }
+
+  markSlotUsed({ permit }: { readonly permit: SlotPermit }): void {
+    (permit as Permit).used = true;
+    this.used += 1;
+    this.peakUsed = Math.max(this.peakUsed, this.used);
+  }
+
+  releaseSlot({ permit }: { readonly permit: SlotPermit }): void {
+    this.issued -= 1;
+    if ((permit as Permit).used) this.used -= 1;
+    this.handOut();
+  }
+
+  private issue(): Permit {
+    this.issued += 1;
+    return { used: false };
+  }
+
+  private hasFree(): boolean {
+    // One slot at least goes on: it finds out whether the provider takes calls again.
+    const rested = Math.max(1, this.limit - this.resting);
+    return this.issued < rested && Date.now() >= this.pausedUntilMs;
+  }
+
+  private handOut(): void {
+    for (const take of this.waiting) {
+      if (!this.hasFree()) return;
+      this.waiting.delete(take);
+      take();
+    }
+  }
+
+  private look(): void {
+    const { peakUsed } = this;
+    this.peakUsed = this.used;
+    this.decide({ kind: 'look', atMs: Date.now(), peakUsed });
+  }
+
+  private decide(event: SlotEvent): void {
+    if (this.wish !== 'auto') return;
+    const { state, change } = adaptSlots(this.state, event, this.options.pace);
+    this.state = state;
+    if (change === null) return;
+    this.options.onChange(change);
+    this.handOut();
+  }
+}
