@@ -124,10 +124,14 @@ export class EngineWorkers {
       tuner: { ...UNUSED_SLOTS, activityTaskSlotSupplier: slots },
       activityTaskPollerBehavior: { type: 'simple-maximum', maximum: POLLERS },
     });
-    const ended = worker.run().catch((error: unknown) => {
+    const onFault = (error: unknown): void => {
       logger.error({ engine: engineId, error: String(error) }, 'the worker of an engine has ended');
       this.workers.delete(engineId);
-    });
+    };
+    const ended = worker
+      .run()
+      .catch(onFault)
+      .finally(() => slots.close());
     this.workers.set(engineId, { worker, slots, ended, neededAtMs: Date.now() });
     logger.info({ engine: engineId, slots: slots.limit }, 'serving an engine');
   }
@@ -145,7 +149,6 @@ export class EngineWorkers {
     if (gone === undefined) return;
     this.workers.delete(engineId);
     if (gone.worker.getState() === 'RUNNING') gone.worker.shutdown();
-    gone.slots.close();
     this.leaving.add(gone.ended);
     void gone.ended.finally(() => this.leaving.delete(gone.ended));
   }

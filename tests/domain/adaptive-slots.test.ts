@@ -23,7 +23,7 @@ test.each([
   ['no growth soon after a cut', at(20, { throttledAtMs: 0, cutAtMs: 0 }), look(14_999, 20), 20],
   ['slow steps lie 5 s apart', at(20, { throttledAtMs: 0, changedAtMs: 11_000 }), look(15_999, 20), 20],
   ['fast again a minute later', at(20, { throttledAtMs: 0, changedAtMs: 59_000 }), look(60_000, 20), 25],
-] as const)('%s', (_name, state, event, limit) => {
+] as const)('%s', (...[, state, event, limit]) => {
   const decided = adaptSlots(state, event);
   expect(decided.state.limit).toBe(limit);
   expect(decided.change === null).toBe(limit === state.limit);
