@@ -45,13 +45,15 @@ export function describePlan({ loaded, estimate }: PlanToDescribe): CommandResul
 
 /** Which prices come from Assay's table, and how old they are; those of the run file need no word. */
 function listPriceSources({ models }: RunSpec): string[] {
-  const cards = models.flatMap(({ id, card }) => (card?.priced === true ? [{ id, ...card }] : []));
+  const cards = models.flatMap(({ id, model, card }) =>
+    card?.priced === true ? [{ ...card, shown: model === card.model ? id : `${id} (as ${card.model})` }] : [],
+  );
   const sources = [...new Set(cards.map(({ source }) => source))];
-  return sources.map((source) => {
+  const lines = sources.map((source) => {
     const from = cards.filter((card) => card.source === source);
-    const names = from.map(({ id, model }) => (id === model ? id : `${id} (${model})`)).join(', ');
-    return `Price table of ${from[0]?.date}, ${source}: ${names}`;
+    return `Prices of ${from[0]?.date} from ${source}: ${from.map(({ shown }) => shown).join(', ')}`;
   });
+  return lines.length === 0 ? [] : [lines.join('\n')];
 }
 
 /** The command as it was typed, without `--dry-run`. */

@@ -189,13 +189,19 @@ function addKnown(spec: ModelSpec, { entry, provider, place }: KnownPlace): Mode
     });
   }
   if (known === null) return spec;
+  const outputLimit = limit !== null && isOpen && (demanded || place.hasBudget) ? limit : null;
+  if (outputLimit !== null && place.hasBudget) {
+    place.gathered.warnings.push(
+      `model "${spec.id}" has no params.maxOutputTokens: each call reserves ${outputLimit} tokens of output against the budget`,
+    );
+  }
   const isOwn = provider.baseUrl === defaults?.baseUrl;
   const priced = spec.price === null && known.price !== null && isOwn;
   return {
     ...spec,
     price: priced ? known.price : spec.price,
     card: { ...known.card, priced },
-    ...(limit !== null && isOpen && (demanded || place.hasBudget) ? { outputLimit: limit } : {}),
+    ...(outputLimit === null ? {} : { outputLimit }),
   };
 }
 

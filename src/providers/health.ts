@@ -22,9 +22,11 @@ export async function checkHealth(probe: {
       body: null,
       timeouts: { connectMs: limit, firstByteMs: limit, idleMs: limit, totalMs: limit },
     });
-    const refused = answer.status === 401 || answer.status === 403;
+    if (answer.status < 400) return null;
+    const { class: failure, message } = classifyFailure(readAnswerFacts(answer), { now: Date.now() });
+    // Google refuses a key with a 400.
+    const refused = answer.status === 401 || answer.status === 403 || failure === 'credential';
     if (!refused && answer.status < 500) return null;
-    const { message } = classifyFailure(readAnswerFacts(answer), { now: Date.now() });
     return refused ? `the key was refused: ${message}` : `${probe.url} is not well: ${message}`;
   } catch (error) {
     if (probe.signal.aborted) throw probe.signal.reason;

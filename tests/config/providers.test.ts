@@ -10,10 +10,12 @@ import { findProblems, toMessages } from './support.ts';
 
 const SUITE = { name: 's', scorers: ['includes'], cases: [{ id: 'a', input: 'q', target: 't' }] };
 
-const loadSpec = async (run: { readonly [key: string]: Json }, catalog = CATALOG) => {
+const loadWhole = (run: { readonly [key: string]: Json }, catalog = CATALOG) => {
   const value = { suite: SUITE, ...run };
-  return (await loadRun({ source: { kind: 'document', value, baseDir: process.cwd() }, catalog })).spec;
+  return loadRun({ source: { kind: 'document', value, baseDir: process.cwd() }, catalog });
 };
+const loadSpec = async (run: { readonly [key: string]: Json }, catalog = CATALOG) =>
+  (await loadWhole(run, catalog)).spec;
 
 const judge = async (run: string) =>
   toMessages(
@@ -80,8 +82,11 @@ test('Anthropic gets a cap on output: the parameter, else the longest answer of 
 });
 
 test('with a budget the table bounds an answer, and a model without a row still needs its parameter', async () => {
-  const { models } = await loadSpec({ models: ['openai:gpt-5-mini'], budgets: { maxRunUsd: 5 } });
-  expect(models[0]?.outputLimit).toBe(128_000);
+  const { spec, warnings } = await loadWhole({ models: ['openai:gpt-5-mini'], budgets: { maxRunUsd: 5 } });
+  expect(spec.models[0]?.outputLimit).toBe(128_000);
+  expect(warnings).toContain(
+    'model "openai:gpt-5-mini" has no params.maxOutputTokens: each call reserves 128000 tokens of output against the budget',
+  );
   const problems = await judge('models: [openai:gpt-x]\nbudgets: { maxRunTokens: 100 }');
   expect(problems).toEqual([
     'a budget reserves the longest possible answer, so these models need params.maxOutputTokens: openai:gpt-x',

@@ -50,6 +50,66 @@ describe('an HTTP answer', () => {
       { message: 'You exceeded your current quota, please check your plan.' },
       'billing',
     ],
+    [
+      'a limit of nothing that names a minute',
+      429,
+      {
+        message:
+          'You exceeded your current quota.\n* Quota exceeded for metric: x, limit: 0\nPlease retry in 20.1s.',
+      },
+      'billing',
+    ],
+    [
+      "Google's quota of a minute",
+      429,
+      {
+        status: 'RESOURCE_EXHAUSTED',
+        message: 'You exceeded your current quota, please check your plan and billing details.',
+        details: [{ violations: [{ quotaId: 'GenerateRequestsPerMinutePerProjectPerModel' }] }],
+      },
+      'throttled',
+    ],
+    [
+      "Google's quota of a day",
+      429,
+      {
+        status: 'RESOURCE_EXHAUSTED',
+        message: 'You exceeded your current quota. Please retry in 22s.',
+        details: [{ violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel' }] }],
+      },
+      'billing',
+    ],
+    [
+      'the usage limit of a workspace',
+      400,
+      { message: 'You have reached your specified workspace API usage limits.' },
+      'billing',
+    ],
+    [
+      'more in one request than a minute allows',
+      429,
+      { message: 'Request too large for m: Limit 1, Requested 2' },
+      'bad_request',
+    ],
+    [
+      'words about a large request that are no verdict',
+      429,
+      { message: 'Busy with a request too large for others' },
+      'throttled',
+    ],
+    [
+      'tokens above a configured limit',
+      400,
+      { message: 'Input tokens exceed the configured limit of 272000 tokens.' },
+      'context_overflow',
+    ],
+    ['a prompt that is refused', 400, { code: 'invalid_prompt', message: 'x' }, 'bad_request'],
+    [
+      "a reason in Google's details",
+      400,
+      { message: 'x', details: [{ reason: 'API_KEY_INVALID' }] },
+      'credential',
+    ],
     ['an exhausted daily quota', 429, { message: 'Daily quota exhausted for this key' }, 'billing'],
     [
       'a quota that refills each minute',

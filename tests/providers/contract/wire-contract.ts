@@ -3,7 +3,7 @@ import type { Message } from '../../../src/domain/transcript.ts';
 import { UNKNOWN_USAGE } from '../../../src/domain/usage.ts';
 import { createProvider } from '../../../src/providers/lookup.ts';
 import type { Reply } from '../http-server.ts';
-import { sendJson } from '../http-server.ts';
+import { sendJson, startHttpServer } from '../http-server.ts';
 import { failCall, NEVER, toRequest, toSpec } from '../requests.ts';
 import type { Said, WireFailure, WireForm } from './wire-form.ts';
 import { KEY, sendWireEvents, serveWire, speak } from './wire-server.ts';
@@ -23,6 +23,7 @@ export function testWireContract(form: WireForm, way: Way): void {
     testAnswers(form, call);
     testLoop(form, way);
     testFailures(form, way);
+    if (way === 'whole') testHealth(form);
     testBrokenAnswers(form, way);
     if (way === 'streamed') testBrokenStreams(form);
   });
@@ -113,6 +114,18 @@ function testLoop(form: WireForm, way: Way): void {
 /** Nothing is expected of a wait that a failure does not state. */
 const isBetween = (waitMs: number | null, [least, most]: readonly (number | null)[]): boolean =>
   least === null || most === null || (waitMs !== null && waitMs >= (least ?? 0) && waitMs <= (most ?? 0));
+
+function testHealth(form: WireForm): void {
+  test('a refused key is found before anything is spent', async () => {
+    const failure = form.failures.find((one) => one.expect.class === 'credential')!;
+    await using server = await startHttpServer((response) =>
+      sendJson(response, failure.body, failure.status),
+    );
+    const provider = createProvider(toSpec({ kind: form.kind, baseUrl: server.baseUrl }), { apiKey: KEY });
+    expect(await provider.checkHealth(NEVER)).toMatch(/^the key was refused: HTTP 40\d/);
+    expect(String(form.readKey(server.requests[0]!))).toContain(KEY);
+  });
+}
 
 function testFailures(form: WireForm, way: Way): void {
   test.each(form.failures.map((failure) => [failure.name, failure] as const))(

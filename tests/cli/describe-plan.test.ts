@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { describePlan } from '../../src/cli/describe-plan.ts';
+import { estimateRun } from '../../src/domain/estimate.ts';
+import { load } from '../support/load.ts';
+
+test('a plan says which prices come from the table, of which day and page', async () => {
+  const loaded = await load({
+    models: [
+      'anthropic:claude-haiku-4-5-20251001',
+      'mock:oracle',
+      { id: 'own', provider: 'openai', model: 'gpt-5', price: { input: 1, output: 2 } },
+    ],
+    suite: { name: 's', scorers: ['includes'], cases: [{ id: 'a', input: 'q', target: 't' }] },
+  });
+  const { text, document } = describePlan({ loaded, estimate: estimateRun(loaded.spec, loaded.suites) });
+  expect(text).toMatch(
+    /^Prices of 2026-10-24 from https:\/\/platform\.claude\.com\S+: anthropic:claude-haiku-4-5-20251001 \(as claude-haiku-4-5\)$/m,
+  );
+  expect(text).not.toContain('developers.openai.com');
+  expect(document).toMatchObject({
+    prices: [{ card: { priced: true } }, { card: null }, { price: { input: 1 }, card: { priced: false } }],
+  });
+});
