@@ -14,5 +14,6 @@ export { defineScorer } from './modules/define-scorer.ts';
 export type { AttemptToScore, DefinedScorer, GivenScore, ScorerDefinition } from './modules/define-scorer.ts';
 export { defineTool } from './modules/define-tool.ts';
 export type { DefinedTool, Duration, ToolCallContext, ToolDefinition } from './modules/define-tool.ts';
-export { defineProvider } from './providers/define-provider.ts';
+export { defineProvider } from './modules/define-provider.ts';
+export type { DefinedProvider } from './modules/define-provider.ts';
 export type { PlugInAnswer, PlugInContext, ProviderDefinition } from './providers/define-provider.ts';

@@ -5,7 +5,9 @@ import { fatal } from './failure.ts';
 
 /** Whether the code of a run file can be loaded where workers run. Throws `InvalidRun` that says why not. */
 export async function checkModule({ modules }: Dependencies, { module }: RunSpec): Promise<void> {
-  if (module === undefined || module.tools.length + module.scorers.length === 0) return;
+  if (module === undefined) return;
+  const { tools, scorers, providers } = module;
+  if (tools.length + scorers.length + providers.length === 0) return;
   try {
     await modules.check(module, new AbortController().signal);
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { RunModule } from '../domain/run-module.ts';
 import type { ProviderSpec } from '../domain/run.ts';
 
 import type { EnvironmentProvider } from '../environments/environment.ts';
@@ -14,7 +15,8 @@ export type Dependencies = {
   readonly blobs: BlobCache;
   /** Value of the environment variable that a provider names, or null. */
   readonly readKey: (name: string) => string | null;
-  readonly providerFor: (provider: ProviderSpec) => ModelProvider;
+  /** `module` is that of the run, which may bring kinds of its own. */
+  readonly providerFor: (provider: ProviderSpec, module?: RunModule) => ModelProvider;
   readonly environmentFor: (kind: string) => EnvironmentProvider;
   /** Processes that run the code of run files. */
   readonly modules: ModulePool;

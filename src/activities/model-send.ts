@@ -31,7 +31,7 @@ export async function sendRequest(dependencies: Dependencies, sending: Sending):
   const { prepared, signal } = sending;
   const { place } = prepared;
   const started = dependencies.now();
-  const provider = dependencies.providerFor(place.provider);
+  const provider = dependencies.providerFor(place.provider, place.plan.spec.module);
   try {
     const answer = await provider.call(toModelRequest(sending), signal);
     return { kind: 'kept', answer: await keep(dependencies, sending, { answer, started }) };

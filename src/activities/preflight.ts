@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { SkippedModel } from '../domain/plan.ts';
 import { redactPatterns } from '../domain/redact.ts';
+import type { RunModule } from '../domain/run-module.ts';
 import type { ModelSpec, ProviderSpec, RunSpec } from '../domain/run.ts';
 import { checkParams } from '../providers/lookup.ts';
 import { listHeldKeys } from '../store/worker-keys.ts';
@@ -19,6 +20,8 @@ export async function preflight(dependencies: Dependencies, spec: RunSpec): Prom
   );
   const problems = used.flatMap((model) => {
     const provider = providerOf(spec, model);
+    // Parameters of the run file's own kinds were checked where the file was read.
+    if (spec.module?.providers.some(({ kind }) => kind === provider.kind) === true) return [];
     const problems = checkParams({ kind: provider.kind, model: model.model, params: model.params });
     return problems.map((problem) => `model "${model.id}": ${problem}`);
   });
@@ -54,7 +57,7 @@ async function findReasons(
     used.some((model) => model.providerId === provider.id),
   );
   const entries = providers.map(
-    async (provider) => [provider.id, await findReason(dependencies, provider)] as const,
+    async (provider) => [provider.id, await findReason(dependencies, provider, spec.module)] as const,
   );
   return new Map(await Promise.all(entries));
 }
@@ -62,6 +65,7 @@ async function findReasons(
 async function findReason(
   { db, readKey, providerFor, redact }: Dependencies,
   provider: ProviderSpec,
+  module: RunModule | undefined,
 ): Promise<string | null> {
   const { apiKeyEnv } = provider;
   if (apiKeyEnv !== null && readKey(apiKeyEnv) === null) {
@@ -75,7 +79,7 @@ async function findReason(
   // An endpoint may say the key that it was sent.
   const clean = (text: string): string => redactPatterns(redact(text));
   try {
-    const reason = await providerFor(provider).checkHealth(AbortSignal.timeout(HEALTH_TIMEOUT_MS));
+    const reason = await providerFor(provider, module).checkHealth(AbortSignal.timeout(HEALTH_TIMEOUT_MS));
     return reason === null ? null : clean(reason);
   } catch (error) {
     return clean(`the health check failed: ${error instanceof Error ? error.message : String(error)}`);

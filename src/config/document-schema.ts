@@ -135,6 +135,15 @@ const runModule = z.strictObject({
       options: jsonObject.nullable(),
     }),
   ),
+  providers: z.array(
+    z.strictObject({
+      kind: z.string(),
+      baseUrl: z.string().nullable(),
+      apiKeyEnv: z.string().nullable(),
+      params: jsonObject.nullable(),
+      checksHealth: z.boolean(),
+    }),
+  ),
 });
 
 export const runSpecSchema: z.ZodType<RunSpec> = z.strictObject({

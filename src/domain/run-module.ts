@@ -13,6 +13,17 @@ export type RunModule = {
   readonly projectDir: string;
   readonly tools: readonly ModuleTool[];
   readonly scorers: readonly ModuleScorer[];
+  readonly providers: readonly ModuleProvider[];
+};
+
+/** A kind of provider of `defineProvider`. */
+export type ModuleProvider = {
+  readonly kind: string;
+  readonly baseUrl: string | null;
+  readonly apiKeyEnv: string | null;
+  /** JSON Schema of its parameters; null = it takes any. */
+  readonly params: JsonObject | null;
+  readonly checksHealth: boolean;
 };
 
 /** A tool of `defineTool`: what models are told, and how it may be repeated (SPEC 8). */

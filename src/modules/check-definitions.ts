@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { Catalog } from '../config/catalog.ts';
 import { checkShape } from '../config/check-shape.ts';
 import { toProblem, type Problem } from '../config/problem.ts';
-import { EXPECTED, jsonObject, name, object, positiveDuration } from '../config/shapes.ts';
+import { EXPECTED, jsonObject, name, object, positiveDuration, variableName } from '../config/shapes.ts';
 import { within, type Source } from '../config/source.ts';
-import type { ModuleScorer, ModuleTool } from '../domain/run-module.ts';
+import type { ModuleProvider, ModuleScorer, ModuleTool } from '../domain/run-module.ts';
 import type { GivenDefinition, ModuleDescription } from './child-messages.ts';
 import { FUNCTION } from './describe-definition.ts';
 import { toOptionsSchema } from './options-schema.ts';
@@ -38,9 +38,21 @@ const scorerSchema = object({
   score: code,
 });
 
+const providerSchema = object({
+  kind: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,39}$/, expecting('lower case letters, digits and "-", a letter first')),
+  baseUrl: name.optional(),
+  apiKeyEnv: variableName.optional(),
+  params: schema.optional(),
+  call: code,
+  checkHealth: code.optional(),
+});
+
 export type CheckedDefinitions = {
   readonly tools: readonly ModuleTool[];
   readonly scorers: readonly ModuleScorer[];
+  readonly providers: readonly ModuleProvider[];
 };
 
 type Checking = { readonly source: Source; readonly problems: Problem[]; readonly catalog: Catalog };
@@ -51,19 +63,32 @@ export function checkDefinitions(description: ModuleDescription, checking: Check
   const tools = checkNames(description.tools, { ...checking, word: 'tool', taken: catalog.tools });
   const kinds = new Set(catalog.scorers.keys());
   const scorers = checkNames(description.scorers, { ...checking, word: 'scorer', taken: kinds });
+  const known = new Set(catalog.providers.keys());
+  const providers = checkNames(description.providers, {
+    ...checking,
+    word: 'provider kind',
+    taken: known,
+    field: 'kind',
+  });
   return {
     tools: tools.flatMap((one) => checkTool(one, checking)),
     scorers: scorers.flatMap((one) => checkScorer(one, checking)),
+    providers: providers.flatMap((one) => checkProvider(one, checking)),
   };
 }
 
-type Naming = Checking & { readonly word: string; readonly taken: ReadonlySet<string> };
+type Naming = Checking & {
+  readonly word: string;
+  readonly taken: ReadonlySet<string>;
+  readonly field?: string;
+};
 
 /** Names are unique, and none is that of something built in. */
 function checkNames(list: readonly GivenDefinition[], naming: Naming): readonly GivenDefinition[] {
+  const { field = 'name' } = naming;
   const seen = new Set<unknown>();
   return list.filter((one) => {
-    const given = toName(one);
+    const given = toName(one, field);
     if (typeof given !== 'string') return true;
     const why = naming.taken.has(given)
       ? `"${given}" is the name of a built-in ${naming.word}: give it another`
@@ -72,14 +97,16 @@ function checkNames(list: readonly GivenDefinition[], naming: Naming): readonly 
         : null;
     seen.add(given);
     if (why !== null) {
-      naming.problems.push(toProblem(within(naming.source, one.path), { path: ['name'], message: why }));
+      naming.problems.push(toProblem(within(naming.source, one.path), { path: [field], message: why }));
     }
     return why === null;
   });
 }
 
-const toName = ({ given }: GivenDefinition): unknown =>
-  typeof given === 'object' && given !== null && 'name' in given ? given['name'] : undefined;
+const toName = ({ given }: GivenDefinition, field: string): unknown =>
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+    ? Reflect.get(given, field)
+    : undefined;
 
 function checkTool({ path, given }: GivenDefinition, { source, problems }: Checking): readonly ModuleTool[] {
   const at = within(source, path);
@@ -118,4 +145,22 @@ function checkScorer(
     return [];
   }
   return [checked];
+}
+
+function checkProvider(
+  { path, given }: GivenDefinition,
+  { source, problems }: Checking,
+): readonly ModuleProvider[] {
+  const provider = checkShape(providerSchema, given, { source: within(source, path), problems });
+  if (provider === null) return [];
+  const { kind, baseUrl = null, apiKeyEnv = null, params, checkHealth } = provider;
+  return [
+    {
+      kind,
+      baseUrl,
+      apiKeyEnv,
+      params: params === undefined ? null : jsonObject.parse(params),
+      checksHealth: checkHealth !== undefined,
+    },
+  ];
 }

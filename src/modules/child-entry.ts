@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { ChildMessage, LoadMessage, ModuleDescription, ParentMessage } from './child-messages.ts';
-import { kindOf } from './definition.ts';
+import { kindOf, nameOf } from './definition.ts';
 import { describeDefinition } from './describe-definition.ts';
 import { toErrorFacts } from './error-facts.ts';
 import { readValue } from './read-value.ts';
@@ -18,7 +18,7 @@ Reflect.deleteProperty(process, 'send');
 
 let url: string | null = null;
 let definitions: ReadonlyMap<string, object> = new Map();
-let current: AbortController | null = null;
+const running = new Map<number, AbortController>();
 
 const send = (message: ChildMessage, then?: () => void): void => {
   channel?.(message, undefined, undefined, () => then?.());
@@ -37,7 +37,7 @@ watchParent();
 
 async function take(message: ParentMessage): Promise<void> {
   if (message.kind === 'abort') {
-    current?.abort(new Error(message.reason));
+    running.get(message.id)?.abort(new Error(message.reason));
     return;
   }
   if (message.kind === 'load') {
@@ -49,12 +49,16 @@ async function take(message: ParentMessage): Promise<void> {
     }
     return;
   }
-  current = new AbortController();
+  const { id, call } = message;
+  const stop = new AbortController();
+  running.set(id, stop);
   try {
-    const answer = await runCall(message, { definitions, signal: current.signal, url });
-    send({ kind: 'answered', answer, heapBytes: process.memoryUsage().heapUsed });
+    const answer = await runCall(call, { definitions, signal: stop.signal, url });
+    send({ kind: 'answered', id, answer, heapBytes: process.memoryUsage().heapUsed });
   } catch (error) {
-    send({ kind: 'failed', error: toErrorFacts(error, url), heapBytes: process.memoryUsage().heapUsed });
+    send({ kind: 'failed', id, error: toErrorFacts(error, url), heapBytes: process.memoryUsage().heapUsed });
+  } finally {
+    running.delete(id);
   }
 }
 
@@ -77,11 +81,12 @@ async function load(message: LoadMessage): Promise<ModuleDescription | null> {
   const read = readValue(value);
   for (const [name, given] of Object.entries(exports)) {
     const kind = kindOf(given);
-    if ((kind !== 'tool' && kind !== 'scorer') || typeof given !== 'object' || given === null) continue;
+    if (kind === null || kind === 'run' || kind === 'config') continue;
+    if (typeof given !== 'object' || given === null) continue;
     if (!read.definitions.has(given)) read.definitions.set(given, [name]);
   }
   definitions = new Map(
-    [...read.definitions.keys()].map((one) => [`${kindOf(one)} ${String(Reflect.get(one, 'name'))}`, one]),
+    [...read.definitions.keys()].map((one) => [`${kindOf(one)} ${String(nameOf(one))}`, one]),
   );
   if (!message.describe) return null;
   const listed = (kind: string) =>
@@ -94,6 +99,7 @@ async function load(message: LoadMessage): Promise<ModuleDescription | null> {
     problems: read.problems,
     tools: listed('tool'),
     scorers: listed('scorer'),
+    providers: listed('provider'),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../domain/json.ts';
-import type { ScorerVerdict } from '../domain/score.ts';
 import type { TargetValue, TestCase } from '../domain/suite.ts';
 import type { Message, ToolStatus } from '../domain/transcript.ts';
+import type { ModelRequest } from '../providers/provider.ts';
 
 /** What a worker and the process of a module say to each other: plain JSON both ways. */
 
@@ -45,8 +45,20 @@ export type ScoreMessage = {
   readonly context: JsonObject;
 };
 
-export type CallMessage = ToolMessage | ScoreMessage;
-export type ParentMessage = LoadMessage | CallMessage | { readonly kind: 'abort'; readonly reason: string };
+export type ProviderMessage = {
+  readonly kind: 'provider';
+  readonly name: string;
+  /** Null = whether it answers is asked. */
+  readonly request: ModelRequest | null;
+  readonly apiKey: string | null;
+  readonly baseUrl: string | null;
+};
+
+export type CallMessage = ToolMessage | ScoreMessage | ProviderMessage;
+export type ParentMessage =
+  | LoadMessage
+  | { readonly kind: 'call'; readonly id: number; readonly call: CallMessage }
+  | { readonly kind: 'abort'; readonly id: number; readonly reason: string };
 
 export type ErrorFacts = {
   readonly name: string;
@@ -56,6 +68,10 @@ export type ErrorFacts = {
   readonly frames: readonly string[];
   /** What broke says that it may pass: `retryable: true`. */
   readonly retryable: boolean;
+  /** HTTP status and headers that it carries, and what caused it. */
+  readonly status: number | null;
+  readonly headers: { readonly [name: string]: string } | null;
+  readonly cause: ErrorFacts | null;
 };
 
 export type ToolAnswer = { readonly status: ToolStatus; readonly text: string };
@@ -69,11 +85,23 @@ export type ModuleDescription = {
   readonly problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[];
   readonly tools: readonly GivenDefinition[];
   readonly scorers: readonly GivenDefinition[];
+  readonly providers: readonly GivenDefinition[];
 };
 
 export type ChildMessage =
   | { readonly kind: 'loaded'; readonly description: ModuleDescription | null }
-  | { readonly kind: 'answered'; readonly answer: ToolAnswer | ScorerVerdict; readonly heapBytes: number }
-  | { readonly kind: 'failed'; readonly error: ErrorFacts; readonly heapBytes: number }
+  | {
+      readonly kind: 'answered';
+      readonly id: number;
+      /** A `ToolAnswer`, a `ScorerVerdict`, or what a provider said. */
+      readonly answer: unknown;
+      readonly heapBytes: number;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly id: number;
+      readonly error: ErrorFacts;
+      readonly heapBytes: number;
+    }
   /** The process ends by itself: the module could not be loaded, or left an error that nobody caught. */
   | { readonly kind: 'broken'; readonly error: ErrorFacts };

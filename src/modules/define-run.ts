@@ -1,9 +1,10 @@
 import type * as z from 'zod';
 import type { configFileSchema } from '../config/config-file.ts';
-import type { requestSchema, runFileSchema } from '../config/run-file.ts';
+import type { providerSchema, requestSchema, runFileSchema } from '../config/run-file.ts';
 import type { scorerEntry } from '../config/shapes.ts';
 import type { caseSchema, defaultsSchema, suiteFileSchema } from '../config/suite-file.ts';
 import { mark, type Defined } from './definition.ts';
+import type { DefinedProvider } from './define-provider.ts';
 import type { DefinedScorer } from './define-scorer.ts';
 import type { DefinedTool } from './define-tool.ts';
 
@@ -49,10 +50,16 @@ export type RequestInput = Replace<
   OwnParts & { readonly suite: string | SuiteInput }
 >;
 
+type ProviderInput = Replace<z.input<typeof providerSchema>, { readonly kind: string | DefinedProvider }>;
+
 /** A run file as TypeScript writes it: the same keys as in YAML, tools and scorers by their definitions. */
 export type RunFile = Replace<
   z.input<typeof runFileSchema>,
-  OwnParts & { readonly suite?: string | SuiteInput; readonly requests?: readonly RequestInput[] }
+  OwnParts & {
+    readonly providers?: readonly ProviderInput[];
+    readonly suite?: string | SuiteInput;
+    readonly requests?: readonly RequestInput[];
+  }
 >;
 
 /** What `assay.config.ts` may give for every run of its project. */

@@ -12,7 +12,7 @@ export function describeDefinition(definition: object): Json {
 
 function describeField(key: string, value: unknown): Json {
   if (typeof value === 'function') return FUNCTION;
-  if (key === 'parameters' || key === 'options') return toSchema(value);
+  if (key === 'parameters' || key === 'options' || key === 'params') return toSchema(value);
   try {
     return (JSON.parse(JSON.stringify(value) ?? 'null') ?? null) as Json;
   } catch {

@@ -2,20 +2,54 @@ import type { ErrorFacts } from './child-messages.ts';
 
 const MESSAGE_LIMIT = 4_000;
 const MAX_FRAMES = 6;
+const MAX_CAUSES = 5;
 
 /** What can be said of anything that was thrown; `url` is the module's own address. */
-export function toErrorFacts(thrown: unknown, url: string | null): ErrorFacts {
-  if (!(thrown instanceof Error)) {
-    return { name: 'Error', message: cut(show(thrown)), code: null, frames: [], retryable: false };
-  }
-  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null;
+export function toErrorFacts(thrown: unknown, url: string | null, depth = 0): ErrorFacts {
+  if (!(thrown instanceof Error)) return { ...NOTHING, message: cut(show(thrown)) };
+  const { code, status, headers, retryable } = thrown as { [name: string]: unknown } & Error;
   return {
     name: thrown.name,
     message: cut(clean(thrown.message, url)),
-    code,
+    code: typeof code === 'string' ? code : null,
     frames: listFrames(thrown.stack ?? '', url),
-    retryable: 'retryable' in thrown && thrown.retryable === true,
+    retryable: retryable === true,
+    status: typeof status === 'number' ? status : null,
+    headers: readHeaders(headers),
+    cause:
+      thrown.cause === undefined || depth >= MAX_CAUSES ? null : toErrorFacts(thrown.cause, url, depth + 1),
   };
+}
+
+const NOTHING: ErrorFacts = {
+  name: 'Error',
+  message: '',
+  code: null,
+  frames: [],
+  retryable: false,
+  status: null,
+  headers: null,
+  cause: null,
+};
+
+/** `Headers`, or a plain record. */
+function readHeaders(headers: unknown): ErrorFacts['headers'] {
+  if (typeof headers !== 'object' || headers === null) return null;
+  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+/** The error again, on the other side. */
+export function toError({ message, name, code, status, headers, cause }: ErrorFacts): Error {
+  const error = new Error(message, cause === null ? {} : { cause: toError(cause) });
+  return Object.assign(error, {
+    name,
+    ...(code === null ? {} : { code }),
+    ...(status === null ? {} : { status }),
+    ...(headers === null ? {} : { headers }),
+  });
 }
 
 function show(thrown: unknown): string {

@@ -8,6 +8,8 @@ import { ConfigError, type Problem } from '../config/problem.ts';
 import type { RunModule } from '../domain/run-module.ts';
 import { checkDefinitions } from './check-definitions.ts';
 import { findConfigFile } from './find-project.ts';
+import { listParamProblems } from '../providers/params.ts';
+import { toParamsSchema } from './module-provider.ts';
 import { toOptionsSchema } from './options-schema.ts';
 import { EXPORT_NAME, readModule } from './read-module.ts';
 
@@ -45,9 +47,20 @@ export async function loadRunFile({ path, loadTimeoutMs, ...request }: FileReque
   });
 }
 
-/** A catalog with the tools and scorers that a module brings along. */
-const withModule = (catalog: Catalog, { tools, scorers }: RunModule): Catalog => ({
+const PLUG_IN = { needsAddress: false, needsOutputLimit: false };
+
+/** A catalog with the tools, scorers and providers that a module brings along. */
+const withModule = (catalog: Catalog, { tools, scorers, providers }: RunModule): Catalog => ({
   ...catalog,
+  providers: new Map([
+    ...catalog.providers,
+    ...providers.map(({ kind, baseUrl, apiKeyEnv }) => [kind, { ...PLUG_IN, baseUrl, apiKeyEnv }] as const),
+  ]),
+  findParamProblems: (model) => {
+    const own = providers.find(({ kind }) => kind === model.kind);
+    if (own === undefined) return catalog.findParamProblems(model);
+    return own.params === null ? [] : listParamProblems(toParamsSchema(own.params), model.params);
+  },
   moduleTools: new Set(tools.map(({ schema }) => schema.name)),
   scorers: new Map([
     ...catalog.scorers,

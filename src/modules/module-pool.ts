@@ -2,6 +2,7 @@ import type { RunModule } from '../domain/run-module.ts';
 import type { CallMessage } from './child-messages.ts';
 import { ModuleError } from './module-error.ts';
 import { ModuleProcess, type CallEnd } from './module-process.ts';
+import { SharedProcesses } from './shared-processes.ts';
 import { Slots } from './slots.ts';
 
 export type PoolOptions = {
@@ -25,6 +26,7 @@ export class ModulePool {
   private readonly options: PoolOptions;
   private readonly slots = new Slots(MAX_PROCESSES);
   private readonly busy = new Set<ModuleProcess>();
+  private readonly shared = new SharedProcesses((module) => this.start(module));
   private idle: readonly Idle[] = [];
 
   constructor(options: PoolOptions) {
@@ -40,6 +42,11 @@ export class ModulePool {
     return await this.withProcess(module, limits.signal, (process) => process.call(message, limits));
   }
 
+  /** One call that waits rather than works, beside others of its module. It has a time limit of its own. */
+  callShared(module: RunModule, message: CallMessage, signal: AbortSignal): Promise<CallEnd> {
+    return this.shared.call(module, message, signal);
+  }
+
   /** Whether the module can be loaded here. Throws the ModuleError that says why not. */
   async check(module: RunModule, signal: AbortSignal): Promise<void> {
     await this.withProcess(module, signal, async () => undefined);
@@ -50,10 +57,8 @@ export class ModulePool {
     const idle = this.idle;
     this.idle = [];
     for (const { timer } of idle) clearTimeout(timer);
-    await Promise.all([
-      ...idle.map(({ process }) => process.end()),
-      ...[...this.busy].map((one) => one.end()),
-    ]);
+    const owned = [...idle.map(({ process }) => process), ...this.busy];
+    await Promise.all([this.shared.stop(), ...owned.map((one) => one.end())]);
   }
 
   private async withProcess<T>(

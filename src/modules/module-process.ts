@@ -36,10 +36,17 @@ export type ProcessSettings = {
 
 /** How a call ended. `crashed` and `timeout` also end the process. */
 export type CallEnd =
-  | { readonly kind: 'answered'; readonly answer: Extract<ChildMessage, { kind: 'answered' }>['answer'] }
+  | { readonly kind: 'answered'; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly error: ErrorFacts }
   | { readonly kind: 'crashed'; readonly message: string }
   | { readonly kind: 'timeout'; readonly measuredMs: number };
+
+export type CallLimits = {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Other calls run beside it: only one that does not hear its cancel ends the process. */
+  readonly shared?: boolean;
+};
 
 /** After a time-out or a cancel the code may end what it started itself. */
 const OWN_END_MS = 1_000;
@@ -50,6 +57,7 @@ export class ModuleProcess {
   private readonly parts: Started;
   private usable = true;
   private heapBytes = 0;
+  private calls = 0;
 
   private constructor(parts: Started, description: ModuleDescription | null) {
     this.parts = parts;
@@ -79,11 +87,9 @@ export class ModuleProcess {
   }
 
   /** Throws the signal's reason when it aborts; the process has ended then. */
-  async call(
-    message: CallMessage,
-    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
-  ): Promise<CallEnd> {
+  async call(message: CallMessage, { timeoutMs, signal, shared = false }: CallLimits): Promise<CallEnd> {
     const { parts } = this;
+    const id = (this.calls += 1);
     parts.output.reset();
     const startedMs = performance.now();
     const memory = watchMemory(parts.pid, parts.memoryMiB);
@@ -92,14 +98,15 @@ export class ModuleProcess {
     const onAbort = (): void => stopped.resolve('abort');
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    const answer = parts.next();
-    parts.tell(message);
+    const answer = parts.next((said) => said.kind === 'broken' || ('id' in said && said.id === id));
+    parts.tell({ kind: 'call', id, call: message });
     try {
       const first = await Promise.race([answer, stopped.promise]);
       if (typeof first === 'object') return await this.settle(first, memory.exceeded());
-      parts.tell({ kind: 'abort', reason: first === 'abort' ? 'cancelled' : 'time-out' });
-      await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, OWN_END_MS).unref())]);
-      await this.end();
+      parts.tell({ kind: 'abort', id, reason: first === 'abort' ? 'cancelled' : 'time-out' });
+      const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), OWN_END_MS).unref());
+      const heard = (await Promise.race([answer, late])) !== null;
+      if (!shared || !heard) await this.end();
       signal.throwIfAborted();
       return { kind: 'timeout', measuredMs: performance.now() - startedMs };
     } finally {
@@ -139,7 +146,7 @@ type Started = {
   readonly gone: Promise<Exit>;
   readonly tell: (message: ParentMessage) => void;
   /** The next message, or word that there will be none. */
-  readonly next: () => Promise<ChildMessage>;
+  readonly next: (wanted: (message: ChildMessage) => boolean) => Promise<ChildMessage>;
   readonly end: () => Promise<void>;
 };
 
@@ -154,6 +161,8 @@ function startChild(module: LoadableModule, settings: ProcessSettings): Started 
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
+  // Calls of models run side by side, each with a listener.
+  child.setMaxListeners(0);
   const output = createBoundedOutput(settings.onOutput);
   child.stdout?.on('data', output.add);
   child.stderr?.on('data', output.add);
@@ -168,7 +177,7 @@ function startChild(module: LoadableModule, settings: ProcessSettings): Started 
     output,
     gone,
     tell: (message) => void (child.connected && child.send(message, () => undefined)),
-    next: () => nextMessage(child, gone),
+    next: (wanted) => nextMessage({ child, gone, wanted }),
     end: async () => {
       if (pid !== undefined) await endGroup(pid, mark);
       await gone;
@@ -189,10 +198,18 @@ function toArguments(memoryMiB: number): readonly string[] {
   ];
 }
 
-function nextMessage(child: ChildProcess, gone: Promise<Exit>): Promise<ChildMessage> {
+type Waiting = {
+  readonly child: ChildProcess;
+  readonly gone: Promise<Exit>;
+  readonly wanted: (message: ChildMessage) => boolean;
+};
+
+function nextMessage({ child, gone, wanted }: Waiting): Promise<ChildMessage> {
   const { promise, resolve } = Promise.withResolvers<ChildMessage>();
-  const onMessage = (message: unknown): void => resolve(message as ChildMessage);
-  child.once('message', onMessage);
+  const onMessage = (message: unknown): void => {
+    if (wanted(message as ChildMessage)) resolve(message as ChildMessage);
+  };
+  child.on('message', onMessage);
   // What the process said before its end arrives first.
   void gone.then(() => setTimeout(() => resolve(GONE), 50));
   return promise.finally(() => child.off('message', onMessage));
@@ -207,7 +224,7 @@ async function load(
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const ownUrl = new URL(`../index.${extension}`, import.meta.url).href;
   const url = `${pathToFileURL(join(projectDir, path)).href}?assay=${digest.slice(0, 12)}`;
-  const answer = parts.next();
+  const answer = parts.next(() => true);
   parts.tell({ kind: 'load', code, url, exportName, ownUrl, describe });
   const late = Promise.withResolvers<'late'>();
   const timer = setTimeout(() => late.resolve('late'), loadTimeoutMs);

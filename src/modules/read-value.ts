@@ -1,4 +1,4 @@
-import { kindOf } from './definition.ts';
+import { kindOf, nameOf } from './definition.ts';
 
 type Path = readonly (string | number)[];
 
@@ -34,9 +34,9 @@ function readNode(node: unknown, path: Path, reading: Reading): unknown {
     return Number.isFinite(node) ? node : wrong(`expected a finite number, got ${node}`);
   if (typeof node !== 'object') return wrong(explainType(typeof node));
   const kind = path.length === 0 ? null : kindOf(node);
-  if (kind === 'tool' || kind === 'scorer') {
+  if (kind === 'tool' || kind === 'scorer' || kind === 'provider') {
     if (!reading.definitions.has(node)) reading.definitions.set(node, path);
-    return Reflect.get(node, 'name');
+    return nameOf(node);
   }
   if (reading.around.has(node)) return wrong('a value cannot hold itself');
   if (path.length > MAX_DEPTH) return wrong('nested too deeply');

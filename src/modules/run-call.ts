@@ -3,7 +3,14 @@ import type { Json, JsonObject } from '../domain/json.ts';
 import type { ScorerVerdict } from '../domain/score.ts';
 import { checkVerdict } from '../scorers/guard.ts';
 import { unscored } from '../scorers/verdict.ts';
-import type { CallMessage, ScoreMessage, ToolAnswer, ToolMessage } from './child-messages.ts';
+import type { ProviderDefinition } from '../providers/define-provider.ts';
+import type {
+  CallMessage,
+  ProviderMessage,
+  ScoreMessage,
+  ToolAnswer,
+  ToolMessage,
+} from './child-messages.ts';
 import type { ScorerDefinition } from './define-scorer.ts';
 import type { ToolDefinition } from './define-tool.ts';
 import { formatError, toErrorFacts } from './error-facts.ts';
@@ -20,9 +27,24 @@ type Setting = {
 /** Longer outputs are cut here; what the model reads is cut further. */
 const OUTPUT_LIMIT = 4 * 1024 * 1024;
 
-/** One call of a tool or scorer. Throws what a tool throws; what a scorer throws is a verdict. */
-export const runCall = (call: CallMessage, setting: Setting): Promise<ToolAnswer | ScorerVerdict> =>
-  call.kind === 'tool' ? runTool(call, setting) : runScorer(call, setting);
+/** One call. Throws what a tool or provider throws; what a scorer throws is a verdict. */
+export async function runCall(call: CallMessage, setting: Setting): Promise<unknown> {
+  switch (call.kind) {
+    case 'tool':
+      return await runTool(call, setting);
+    case 'score':
+      return await runScorer(call, setting);
+    case 'provider':
+      return await runProvider(call, setting);
+  }
+}
+
+async function runProvider(call: ProviderMessage, setting: Setting): Promise<unknown> {
+  const provider = find<ProviderDefinition>('provider', call.name, setting);
+  const { request, apiKey, baseUrl } = call;
+  const context = { apiKey, baseUrl, signal: setting.signal };
+  return request === null ? await provider.checkHealth?.(context) : await provider.call(request, context);
+}
 
 async function runTool(call: ToolMessage, setting: Setting): Promise<ToolAnswer> {
   const tool = find<ToolDefinition<ObjectSchema>>('tool', call.name, setting);

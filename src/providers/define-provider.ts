@@ -62,7 +62,11 @@ const definitionSchema = z.strictObject({
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable, not a key' })
     .optional(),
-  params: z.custom((value) => value instanceof z.ZodType, { error: 'expected a zod schema' }).optional(),
+  params: z
+    .custom((value) => typeof value === 'object' && value !== null && '_zod' in value, {
+      error: 'expected a zod schema',
+    })
+    .optional(),
   call: method,
   checkHealth: method.optional(),
 });

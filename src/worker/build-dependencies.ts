@@ -5,12 +5,12 @@ import { BlobCache } from '../activities/blob-cache.ts';
 import type { Dependencies } from '../activities/dependencies.ts';
 import { RunReader } from '../activities/run-reader.ts';
 import { readKey } from '../config/environment-variables.ts';
-import type { ProviderSpec } from '../domain/run.ts';
 import { redactPatterns } from '../domain/redact.ts';
 import type { Target } from '../domain/suite.ts';
 import { createEnvironments, findEnvironment, type Environments } from '../environments/lookup.ts';
 import { ModulePool } from '../modules/module-pool.ts';
-import { createProvider } from '../providers/lookup.ts';
+import { createModuleProviders } from '../modules/module-provider.ts';
+import { createProviderLookup } from '../providers/lookup.ts';
 import type { ModelProvider, ModelRequest } from '../providers/provider.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import { KnownSecrets } from './known-secrets.ts';
@@ -40,17 +40,18 @@ export function buildDependencies(parts: {
   const secrets = new KnownSecrets(readKey);
   const runs = new RunReader(db);
   const blobs = new BlobCache(db);
+  const modules = new ModulePool({
+    loadCode: (digest) => blobs.load(digest),
+    projectDir,
+    onOutput: (path, line) => logger.info({ module: path }, redactPatterns(secrets.redact(line))),
+  });
   const dependencies: Dependencies = {
     db,
     runs,
     blobs,
-    modules: new ModulePool({
-      loadCode: (digest) => blobs.load(digest),
-      projectDir,
-      onOutput: (path, line) => logger.info({ module: path }, redactPatterns(secrets.redact(line))),
-    }),
+    modules,
     readKey: (name) => secrets.read(name),
-    providerFor: rememberProviders(secrets, (cell) => resolveTarget(runs, cell)),
+    providerFor: rememberProviders({ secrets, modules, resolveTarget: (cell) => resolveTarget(runs, cell) }),
     environmentFor: (kind) => {
       const environment = findEnvironment(environments, kind);
       if (environment === null) throw new Error(`environment "${kind}" opens no session`);
@@ -69,17 +70,24 @@ export function buildDependencies(parts: {
 type ResolveTarget = (cell: ModelRequest['cell']) => Promise<Target | null>;
 
 /** One adapter for each provider as declared: its connections are shared by all calls. */
-function rememberProviders(
-  secrets: KnownSecrets,
-  resolveTarget: ResolveTarget,
-): (provider: ProviderSpec) => ModelProvider {
+function rememberProviders({
+  secrets,
+  modules,
+  resolveTarget,
+}: {
+  readonly secrets: KnownSecrets;
+  readonly modules: ModulePool;
+  readonly resolveTarget: ResolveTarget;
+}): Dependencies['providerFor'] {
   const known = new Map<string, { readonly apiKey: string | null; readonly created: ModelProvider }>();
-  return (provider) => {
+  return (provider, module) => {
     const apiKey = provider.apiKeyEnv === null ? null : secrets.read(provider.apiKeyEnv);
-    const key = JSON.stringify(provider);
+    const own = module?.providers.some(({ kind }) => kind === provider.kind) === true ? module : undefined;
+    const key = JSON.stringify([provider, own?.digest ?? null, own?.projectDir ?? null]);
     const found = known.get(key);
     if (found !== undefined && found.apiKey === apiKey) return found.created;
-    const created = createProvider(provider, { apiKey, resolveTarget });
+    const lookup = createProviderLookup(own === undefined ? [] : createModuleProviders(modules, own));
+    const created = lookup.createProvider(provider, { apiKey, resolveTarget });
     known.set(key, { apiKey, created });
     return created;
   };

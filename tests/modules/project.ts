@@ -50,7 +50,7 @@ const toLine = ({ file, line, path, message }: Problem, folder: string): string 
 export const runWith = (
   parts: string,
   body = '',
-): string => `import { defineRun, defineScorer, defineTool, z } from 'assay';
+): string => `import { defineProvider, defineRun, defineScorer, defineTool, z } from 'assay';
 ${body}
 export default defineRun({
   models: ['mock:oracle'],

@@ -7,7 +7,7 @@ import { loadRunFile } from '../../src/modules/load-run-file.ts';
 import { loadPlan } from '../../src/store/plans.ts';
 import { isRunning } from '../environments/test-session.ts';
 import { createTestAssay, createTestRunId, type TestAssay } from '../support/assay.ts';
-import { cancelAndWait, listOpenWorkflows, loadCells } from '../workflows/support.ts';
+import { cancelAndWait, listOpenWorkflows, loadCalls, loadCells } from '../workflows/support.ts';
 import { scorer, tool } from './pool.ts';
 import { makeProject } from './project.ts';
 import { waitUntil } from './wait-until.ts';
@@ -180,4 +180,36 @@ test('in an environment an agent has both kinds of tools; a cancel ends the code
     'every workflow has ended',
     async () => (await listOpenWorkflows(assay, runId)).length === 0,
   );
+});
+
+test('a provider of the run file answers, and what it throws is retried and told like that of any other', async () => {
+  const folder = makeProject({
+    'run.ts': `import { appendFileSync, readFileSync } from 'node:fs';
+      import { defineProvider, defineRun } from 'assay';
+      const house = defineProvider({ kind: 'house', call: async ({ cell, messages }) => {
+        appendFileSync(cell.caseId, 'x');
+        if (cell.caseId === 'key') throw Object.assign(new Error('no such key'), { status: 401 });
+        if (cell.caseId === 'breaks' && readFileSync('breaks').length === 1) process.exit(1);
+        return { text: String(messages.length), usage: { inputTokens: 1, outputTokens: 1 } };
+      } });
+      export default defineRun({
+        providers: [{ id: 'mine', kind: house, retry: { max: 2, base: '10ms' } }],
+        models: [{ id: 'm', provider: 'mine', model: 'any' }],
+        execution: { taskConcurrency: 1 },
+        suite: { scorers: ['exact'], cases: ['breaks', 'fine', 'key'].map((id) => ({ id, input: 'Count.', target: '1' })) },
+      });`,
+  });
+  const { runId, cells } = await run(join(folder, 'run.ts'));
+  expect(cells.map(({ case_id, outcome, score }) => [case_id, outcome, score])).toEqual([
+    ['breaks', 'scored', 1],
+    ['fine', 'scored', 1],
+    ['key', 'infra', null],
+  ]);
+  const calls = await loadCalls(assay, runId);
+  expect(calls.map(({ case_id, failure_class }) => [case_id, failure_class])).toEqual([
+    ['breaks', 'connection'],
+    ['breaks', null],
+    ['fine', null],
+    ['key', 'credential'],
+  ]);
 });

@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest';
-import { defineConfig, defineRun, defineScorer, defineTool, z } from '../../src/index.ts';
+import { defineConfig, defineProvider, defineRun, defineScorer, defineTool, z } from '../../src/index.ts';
 
 /** What is here is checked by the compiler: each line under `@ts-expect-error` must not compile. */
 
@@ -43,7 +43,13 @@ const near = defineScorer({
   score: ({ answer, target }, { by }) => Math.abs(Number(answer) - Number(target)) <= by,
 });
 
+const house = defineProvider({
+  kind: 'house',
+  call: async ({ model, messages }) => ({ text: `${model} ${messages.length}` }),
+});
+
 const runs = () => [
+  defineRun({ providers: [{ id: 'mine', kind: house }], models: ['mine:any'], suite }),
   defineRun({ models: ['mock:oracle'], suite, harness: { kind: 'agent', tools: [lookup, 'bash', search] } }),
   defineRun({
     models: ['mock:oracle'],
@@ -88,6 +94,6 @@ const others = () => [
 ];
 
 test('a run file with wrong keys does not compile, and arguments have the types of their schema', () => {
-  expect(runs().length + others().length).toBe(15);
+  expect(runs().length + others().length).toBe(16);
   expect(lookup.name).toBe('lookup');
 });
