@@ -1,5 +1,8 @@
 /** What a program or a run file imports from "assay". */
 export { z } from 'zod';
+export { AssayClient } from './client/assay-client.ts';
+export type { ConnectOptions, StartOptions } from './client/assay-client.ts';
+export type { FollowOptions, RunEnd, RunHandle } from './client/run-handle.ts';
 export { defineConfig, defineRun } from './modules/define-run.ts';
 export type {
   CaseInput,

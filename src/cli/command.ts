@@ -18,6 +18,10 @@ export type AddCommand = (program: Command, run: RunAction) => void;
 
 export const RUN_ARGUMENT = 'id of a run, the start of one, or `last`';
 
+/** The reason that somebody gives, as messages to a run carry it. */
+export const toNote = (note: string | undefined): { readonly note?: string } =>
+  note === undefined ? {} : { note };
+
 /** Every command can print one JSON document instead of text. */
 export const addJsonOption = (command: Command): Command =>
   command.option('--json', 'print one JSON document and nothing else');

@@ -11,8 +11,9 @@ import { formatState } from './format.ts';
 import { toRunUrl, type OpenAssay } from './open-assay.ts';
 import { quoteWord } from './quote-word.ts';
 import { toTableForm } from './table-form.ts';
+import { describeWait, listOpenNext } from './waiting-run.ts';
 
-/** The leaderboard of a run that has ended, with the exit code that it means. */
+/** The leaderboard of a run that has ended, or what one waits for that was left waiting; with the exit code. */
 export async function concludeRun(
   { connection, stack }: OpenAssay,
   runId: string,
@@ -20,6 +21,7 @@ export async function concludeRun(
 ): Promise<CommandResult> {
   const run = await loadRun(connection.db, runId);
   if (run === null) throw new ClientError(`Run ${runId} is not in this database any more.`);
+  if (run.state === 'awaiting_approval') return toWaiting(run, toRunUrl(stack, runId));
   const report = run.planDigest === null ? null : await loadReport(connection, runId);
   const decision = decideExit(toRunEnd(run.state, report));
   const temporalUrl = toRunUrl(stack, runId);
@@ -43,6 +45,18 @@ export async function concludeRun(
       .join('\n\n'),
     next: report === null ? ['assay run FILE'] : toNext(runId, report),
     exitCode: decision.code,
+  });
+}
+
+/** An unfinished end: the run itself goes on once somebody approves. */
+function toWaiting(run: RunRow, temporalUrl: string | null): CommandResult {
+  const { runId, state, reason } = run;
+  const { code, reasons } = decideExit(toRunEnd(state, null));
+  return toResult({
+    document: { runId, state, reason, exitCode: code, exitReasons: reasons, temporalUrl, report: null },
+    text: `Run ${runId}: nothing has been sent. ${describeWait(run) ?? ''}`,
+    next: listOpenNext(run),
+    exitCode: code,
   });
 }
 

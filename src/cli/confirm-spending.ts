@@ -1,38 +1,26 @@
 import { createInterface } from 'node:readline/promises';
 import { ClientError } from '../client/client-error.ts';
-import type { Estimate } from '../domain/plan.ts';
-import type { RunSpec } from '../domain/run.ts';
-import { formatUsd } from './format.ts';
-
-export type Spending = {
-  readonly spec: RunSpec;
-  readonly estimate: Estimate;
-  readonly yes: boolean;
-  readonly json: boolean;
-};
+import { describeNeed, type ApprovalNeed } from '../domain/approval.ts';
 
 /**
  * Whether spending above `budgets.confirmAboveUsd` has been confirmed: by `--yes`, or by an answer on a
- * terminal. False = there is nothing to confirm. Throws a ClientError when nobody confirms.
+ * terminal. False = there is nothing to confirm, or nobody to ask: such a run waits for `assay approve`.
+ * Throws a ClientError when somebody says no.
  */
-export async function confirmSpending({ spec, estimate, yes, json }: Spending): Promise<boolean> {
-  const above = spec.budgets.confirmAboveUsd;
-  if (yes || above === null) return yes;
-  if (estimate.costUsd !== null && estimate.costUsd <= above) return false;
-  const cost =
-    estimate.costUsd === null
-      ? `cannot be estimated (no price for ${estimate.unpricedModels.join(', ')})`
-      : `is estimated at ${formatUsd(estimate.costUsd)}`;
-  const said = `The cost of this run ${cost}; budgets.confirmAboveUsd is ${formatUsd(above)}.`;
-  if (json || !process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new ClientError(`${said} Confirm with --yes, or look with --dry-run.`);
-  }
+export async function confirmSpending(
+  need: ApprovalNeed | null,
+  { yes, ask }: { readonly yes: boolean; readonly ask: boolean },
+): Promise<boolean> {
+  if (yes || need === null) return yes;
+  if (!ask || !process.stdin.isTTY || !process.stderr.isTTY) return false;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await lines.question(`${said} Go on? [y/N] `);
+    const answer = await lines.question(`${toSentence(describeNeed(need))}. Go on? [y/N] `);
     if (/^y(es)?$/i.test(answer.trim())) return true;
   } finally {
     lines.close();
   }
   throw new ClientError('Not confirmed: nothing was started.');
 }
+
+const toSentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -17,6 +17,8 @@ export type Following = {
   /** What Ctrl-C does: cancel the run, then leave. Null = leave at once. */
   readonly interrupts: Interrupts | null;
   readonly stackOptions: StackOptions;
+  /** Leaves a run that awaits approval, instead of waiting with it. */
+  readonly leaveWaiting?: boolean;
 };
 
 const POLL_MS = 300;
@@ -48,6 +50,7 @@ export async function followRun(following: Following, { settings }: CommandConte
       onTrouble,
     })) {
       display.show(progress);
+      if (following.leaveWaiting === true && progress.state === 'awaiting_approval') break;
       // A worker that died was started again by somebody who had not the key; this command may have it.
       if (progress.missingKeys.length > 0) await handOverMissing(open.connection).catch(() => undefined);
     }

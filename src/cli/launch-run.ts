@@ -5,9 +5,15 @@ import { finishRun } from './finish-run.ts';
 import { Interrupts } from './interrupts.ts';
 import { toRunUrl, toStackOptions, withAssay, type OpenAssay } from './open-assay.ts';
 
+type Launch = {
+  readonly detach: boolean;
+  /** Nobody has confirmed its cost: it will await approval. */
+  readonly waits: boolean;
+};
+
 /** Starts a run that has been checked, and follows it to its end unless it is detached. */
 export async function launchRun(
-  { detach, ...start }: RunStart & { readonly detach: boolean },
+  { detach, waits, ...start }: RunStart & Launch,
   context: CommandContext,
 ): Promise<CommandResult> {
   const stackOptions = toStackOptions(context);
@@ -16,9 +22,9 @@ export async function launchRun(
     try {
       const started = await startRun(open.connection, start);
       context.note(describeStart(open, started));
-      if (interrupts === null) return toDetached(open, started);
+      if (interrupts === null) return toDetached(open, { ...started, waits });
       return await finishRun(
-        { open, runId: started.runId, generation: 1, interrupts, stackOptions },
+        { open, runId: started.runId, generation: 1, interrupts, stackOptions, leaveWaiting: true },
         context,
       );
     } finally {
@@ -33,10 +39,15 @@ function describeStart({ stack }: OpenAssay, { runId, attached }: StartedRun): s
   return url === null ? first : `${first}\nTemporal UI: ${url}`;
 }
 
-function toDetached({ stack }: OpenAssay, { runId, workflowId, attached }: StartedRun): CommandResult {
+function toDetached(
+  { stack }: OpenAssay,
+  { runId, workflowId, attached, waits }: StartedRun & Pick<Launch, 'waits'>,
+): CommandResult {
+  const text = waits ? 'It awaits approval: its cost has to be confirmed.' : 'It goes on by itself.';
+  const approve = waits && !attached ? [`assay approve ${runId}`, `assay approve ${runId} --reject`] : [];
   return toResult({
     document: { runId, workflowId, attached, temporalUrl: toRunUrl(stack, runId) },
-    text: attached ? '' : 'It goes on by itself.',
-    next: [`assay watch ${runId}`, `assay report ${runId}`, `assay cancel ${runId}`],
+    text: attached ? '' : text,
+    next: [...approve, `assay watch ${runId}`, `assay report ${runId}`, `assay cancel ${runId}`],
   });
 }

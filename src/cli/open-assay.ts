@@ -1,62 +1,14 @@
-import { fileURLToPath } from 'node:url';
 import { ClientError } from '../client/client-error.ts';
-import { connectAssay, type AssayConnection } from '../client/connect.ts';
-import { handOverMissing } from '../client/hand-over.ts';
+import { openAssay, toStackOptions as toOptions, type OpenAssay } from '../client/open-stack.ts';
 import { toRunWorkflowId } from '../domain/workflow-ids.ts';
-import { ensureStack, type Stack, type StackOptions } from '../local/stack.ts';
+import type { Stack, StackOptions } from '../local/stack.ts';
 import { hasLocalData } from '../local/data-folder.ts';
 import type { CommandContext } from './command.ts';
-import { UsageError } from './usage-error.ts';
 
-/** The stack that answers, and a connection to it. Close it whatever happens. */
-export type OpenAssay = {
-  readonly connection: AssayConnection;
-  readonly stack: Stack;
-  readonly close: () => Promise<void>;
-};
+export type { OpenAssay } from '../client/open-stack.ts';
 
-/**
- * A stack without a worker would not stop by itself, so every command wants one, unless ASSAY_WORKER says that they
- * run elsewhere. Throws a UsageError for another value of it.
- */
-export function toStackOptions({ settings, note }: CommandContext): StackOptions {
-  const launcher = fileURLToPath(new URL('../../bin/assay', import.meta.url));
-  return {
-    dataDir: settings.dataDir,
-    environment: process.env,
-    workerCommand: isWorkerElsewhere(settings.worker) ? null : [launcher, 'worker', '--stack'],
-    note,
-  };
-}
-
-function isWorkerElsewhere(worker: string | null): boolean {
-  if (worker === null || worker === 'elsewhere') return worker === 'elsewhere';
-  throw new UsageError(
-    `ASSAY_WORKER is "${worker}": expected "elsewhere" (other machines run the workers), or unset it.`,
-  );
-}
-
-/** Starts what is missing of the stack and connects. Throws a StackError or a ClientError that says what to do. */
-export async function openAssay(options: StackOptions): Promise<OpenAssay> {
-  const stack = await ensureStack(options);
-  try {
-    const connection = await connectAssay({
-      databaseUrl: stack.databaseUrl,
-      dataDir: options.dataDir,
-      temporal: stack.uiUrl === null ? null : { address: stack.temporalAddress, namespace: stack.namespace },
-    });
-    const close = async (): Promise<void> => {
-      await connection.close();
-      stack.leave();
-    };
-    // A look at the store that fails is told by whoever needs the store.
-    await handOverMissing(connection).catch(() => undefined);
-    return { connection, stack, close };
-  } catch (error) {
-    stack.leave();
-    throw error;
-  }
-}
+export const toStackOptions = ({ settings, note }: CommandContext): StackOptions =>
+  toOptions({ ...settings, note });
 
 type Places = Pick<CommandContext['settings'], 'databaseUrl' | 'dataDir'>;
 

@@ -1,13 +1,20 @@
-import { resumeRun } from '../client/control-run.ts';
+import { findResumeNeed, resumeRun } from '../client/control-run.ts';
 import { findRun } from '../client/find-run.ts';
 import type { CommandContext } from './command.ts';
 import { toResult, type CommandResult } from './command-result.ts';
+import { confirmSpending } from './confirm-spending.ts';
 import { finishRun } from './finish-run.ts';
 import { countOf } from './format.ts';
 import { Interrupts } from './interrupts.ts';
 import { toRunUrl, toStackOptions, withRuns } from './open-assay.ts';
+import { listOpenNext } from './waiting-run.ts';
 
-type Resume = { readonly word: string; readonly maxUsd: number | null; readonly detach: boolean };
+type Resume = {
+  readonly word: string;
+  readonly maxUsd: number | null;
+  readonly detach: boolean;
+  readonly yes: boolean;
+};
 
 /** `assay resume RUN` */
 export async function resumeByWord(resume: Resume, context: CommandContext): Promise<CommandResult> {
@@ -15,16 +22,21 @@ export async function resumeByWord(resume: Resume, context: CommandContext): Pro
   return withRuns(context, async (open) => {
     const run = await findRun(open.connection.db, resume.word);
     const budgets = resume.maxUsd === null ? {} : { maxRunUsd: resume.maxUsd };
+    const need = await findResumeNeed(open.connection, run);
+    const approved = await confirmSpending(need, { yes: resume.yes, ask: !context.json });
     const interrupts = resume.detach ? null : new Interrupts();
     try {
-      const { runId, cells, generation } = await resumeRun(open.connection, { run, budgets });
+      const { runId, cells, generation } = await resumeRun(open.connection, { run, budgets, approved });
       context.note(`Run ${runId} goes on: ${countOf(cells, 'cell')} to run or to grade.`);
       if (interrupts !== null)
-        return await finishRun({ open, runId, generation, interrupts, stackOptions }, context);
+        return await finishRun(
+          { open, runId, generation, interrupts, stackOptions, leaveWaiting: true },
+          context,
+        );
       return toResult({
         document: { runId, cells, generation, temporalUrl: toRunUrl(open.stack, runId) },
-        text: '',
-        next: [`assay watch ${runId}`, `assay cancel ${runId}`],
+        text: need !== null && !approved ? 'It awaits approval: its cost has to be confirmed.' : '',
+        next: listOpenNext({ runId, state: need !== null && !approved ? 'awaiting_approval' : 'running' }),
       });
     } finally {
       interrupts?.stop();

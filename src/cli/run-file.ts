@@ -1,6 +1,7 @@
 import { checkRunId } from '../client/run-id.ts';
 import { createBuiltInCatalog } from '../config/built-in-catalog.ts';
 import { loadRunFile } from '../modules/load-run-file.ts';
+import { findApprovalNeed } from '../domain/approval.ts';
 import { estimateRun } from '../domain/estimate.ts';
 import type { CommandContext } from './command.ts';
 import type { CommandResult } from './command-result.ts';
@@ -22,8 +23,10 @@ export async function runFile(
   const { spec, suites } = loaded;
   const estimate = estimateRun(spec, suites);
   if (options.dryRun === true) return describePlan({ loaded, estimate });
-  const approved = await confirmSpending({ spec, estimate, yes: options.yes === true, json: context.json });
+  const need = findApprovalNeed(spec.budgets, estimate.costUsd);
+  const approved = await confirmSpending(need, { yes: options.yes === true, ask: !context.json });
   // What follows needs Postgres and Temporal, and their libraries take a while to load.
   const { launchRun } = await import('./launch-run.ts');
-  return launchRun({ loaded, runId, approved, detach: options.detach === true }, context);
+  const waits = need !== null && !approved;
+  return launchRun({ loaded, runId, approved, detach: options.detach === true, waits }, context);
 }

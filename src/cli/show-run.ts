@@ -1,8 +1,10 @@
 import { findRun } from '../client/find-run.ts';
 import { sumProgress } from '../client/progress.ts';
 import { describeMissingKeys } from '../domain/key-names.ts';
+import { formatChange } from '../domain/limit-change.ts';
 import { isTerminal } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
+import { listChanges, type RecordedChange } from '../store/limit-changes.ts';
 import { loadPlan } from '../store/plans.ts';
 import { loadProgress, type ProgressRow } from '../store/progress.ts';
 import type { RunRow } from '../store/runs.ts';
@@ -11,6 +13,7 @@ import { toResult, type CommandResult } from './command-result.ts';
 import { countOf, formatDuration, formatMoment, formatState, formatUsd } from './format.ts';
 import { toRunUrl, withRuns } from './open-assay.ts';
 import { formatTextTable } from './text-table.ts';
+import { listOpenNext } from './waiting-run.ts';
 
 /** `assay show RUN` */
 export async function showRun(word: string, context: CommandContext): Promise<CommandResult> {
@@ -19,7 +22,8 @@ export async function showRun(word: string, context: CommandContext): Promise<Co
     const plan = run.planDigest === null ? null : await loadPlan(connection.db, run.runId);
     const rows = (await loadProgress(connection.db, run.runId))?.rows ?? [];
     const temporalUrl = toRunUrl(stack, run.runId);
-    const facts = { run, plan, rows, temporalUrl };
+    const changes = await listChanges(connection.db, { runId: run.runId });
+    const facts = { run, plan, rows, temporalUrl, changes };
     return toResult({ document: toDocument(facts), text: toText(facts), next: toNext(run, plan) });
   });
 }
@@ -29,9 +33,10 @@ type Facts = {
   readonly plan: RunPlan | null;
   readonly rows: readonly ProgressRow[];
   readonly temporalUrl: string | null;
+  readonly changes: readonly RecordedChange[];
 };
 
-function toDocument({ run, plan, rows, temporalUrl }: Facts): object {
+function toDocument({ run, plan, rows, temporalUrl, changes }: Facts): object {
   return {
     run,
     temporalUrl,
@@ -39,10 +44,11 @@ function toDocument({ run, plan, rows, temporalUrl }: Facts): object {
     skippedModels: plan?.skippedModels ?? [],
     estimate: plan?.estimate ?? null,
     progress: rows,
+    changes,
   };
 }
 
-function toText({ run, plan, rows, temporalUrl }: Facts): string {
+function toText({ run, plan, rows, temporalUrl, changes }: Facts): string {
   const totals = sumProgress(rows);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Run', run.runId],
@@ -66,9 +72,13 @@ function toText({ run, plan, rows, temporalUrl }: Facts): string {
       ? ''
       : plan.skippedModels.map((model) => `Skipped: ${model.modelId}: ${model.reason}`).join('\n'),
     rows.length === 0 ? '' : toTable(rows),
+    changes.map(toChangeLine).join('\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
+
+const toChangeLine = ({ by, note, changedAt, ...change }: RecordedChange): string =>
+  `Changed ${formatMoment(changedAt)}: ${formatChange(change)}${by === null ? '' : `, by ${by}`}${note === null ? '' : `: ${note}`}`;
 
 function toDuration({ startedAt, finishedAt }: RunRow): string | null {
   if (startedAt === null) return null;
@@ -101,7 +111,7 @@ const toTable = (rows: readonly ProgressRow[]): string =>
   });
 
 function toNext({ runId, state, planDigest }: RunRow, plan: RunPlan | null): readonly string[] {
-  if (!isTerminal(state)) return [`assay watch ${runId}`, `assay cancel ${runId}`];
+  if (!isTerminal(state)) return listOpenNext({ runId, state });
   if (planDigest === null || plan === null) return ['assay run FILE'];
   const show = `assay show ${runId} CASE`;
   return state === 'completed'

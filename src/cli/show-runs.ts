@@ -5,6 +5,7 @@ import { toResult, type CommandResult } from './command-result.ts';
 import { formatDuration, formatMoment, formatState } from './format.ts';
 import { hasStack, withRuns } from './open-assay.ts';
 import { formatTextTable } from './text-table.ts';
+import { describeWait, listOpenNext } from './waiting-run.ts';
 
 /** `assay list` */
 export async function showRuns(
@@ -23,10 +24,18 @@ export async function showRuns(
         rows: runs.map(toRow),
         right: [3, 4],
       }),
-      next: [`assay report ${newest?.runId ?? 'last'}`, `assay show ${newest?.runId ?? 'last'}`],
+      next: [
+        ...toWaitingNext(runs),
+        `assay report ${newest?.runId ?? 'last'}`,
+        `assay show ${newest?.runId ?? 'last'}`,
+      ],
     });
   });
 }
+
+/** Runs that wait for somebody come first. */
+const toWaitingNext = (runs: readonly ListedRun[]): readonly string[] =>
+  runs.filter((run) => describeWait(run) !== null).flatMap((run) => listOpenNext(run).slice(0, 1));
 
 function toEmpty({ openOnly }: { readonly openOnly: boolean }): CommandResult {
   const text = openOnly ? 'No run is open.' : 'There are no runs yet.';

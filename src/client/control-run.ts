@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { estimateOpenUsd, findApprovalNeed, type ApprovalNeed } from '../domain/approval.ts';
 import { listKeyNames } from '../domain/key-names.ts';
 import type { OutcomeKind, TerminalState } from '../domain/outcome.ts';
 import { isTerminal } from '../domain/outcome.ts';
 import { toRunWorkflowId } from '../domain/workflow-ids.ts';
-import { loadOutcomeCounts } from '../store/outcome-counts.ts';
+import { countCellsByModel, loadOutcomeCounts } from '../store/outcome-counts.ts';
 import { loadPlan } from '../store/plans.ts';
 import { loadRun, type RunRow } from '../store/runs.ts';
 import {
@@ -80,15 +81,36 @@ export type Resumed = {
  */
 export async function resumeRun(
   connection: AssayConnection,
-  { run, budgets }: { readonly run: RunRow; readonly budgets: RaisedBudgets },
+  {
+    run,
+    budgets,
+    approved = false,
+  }: {
+    readonly run: RunRow;
+    readonly budgets: RaisedBudgets;
+    /** Spending above `budgets.confirmAboveUsd` has been confirmed; else the run may wait for it again. */
+    readonly approved?: boolean;
+  },
 ): Promise<Resumed> {
   const cells = await countResumable(connection, run);
   const resume: ResumeRequest = { outcomes: RESUMED_OUTCOMES, ...budgets };
   const { spec } = await loadPlan(connection.db, run.runId);
   const keys = await handOverKeys(connection, listKeyNames(spec));
-  const input = { runId: run.runId, resume, approved: true, ...(keys.length === 0 ? {} : { keys }) };
+  const input = { runId: run.runId, resume, approved, ...(keys.length === 0 ? {} : { keys }) };
   await startAgain(connection, run, input);
   return { runId: run.runId, cells, generation: run.generation + 1 };
+}
+
+/**
+ * What a resume would have to be approved for: the estimate of the cells that it runs again. Null = nobody has to
+ * be asked, or the run cannot be resumed, which `resumeRun` says.
+ */
+export async function findResumeNeed({ db }: AssayConnection, run: RunRow): Promise<ApprovalNeed | null> {
+  if (run.planDigest === null) return null;
+  const { spec, estimate } = await loadPlan(db, run.runId);
+  if (spec.budgets.confirmAboveUsd === null) return null;
+  const cells = await countCellsByModel(db, { runId: run.runId, outcomes: RESUMED_OUTCOMES });
+  return findApprovalNeed(spec.budgets, estimateOpenUsd(estimate, cells));
 }
 
 async function countResumable({ db }: AssayConnection, run: RunRow): Promise<number> {

@@ -102,15 +102,49 @@ test('a gate that is not met ends with 100 and is named in the one document', as
   expect(read(gated.stdout)).toMatchObject({ state: 'completed', exitCode: 100, exitReasons });
 });
 
-test('a run that needs a word of confirmation is not started without it', async () => {
+test('a run whose cost has to be confirmed waits, and every command says what to type', async () => {
   const path = place.writeRunFile({
     ...slowRun,
     models: [{ ...slowRun.models[0], price: { input: 1_000, output: 1_000 } }],
     budgets: { confirmAboveUsd: 0.01 },
   });
-  const refused = await place.assay('run', path, '--run-id', 'unconfirmed');
-  expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('--yes') });
-  expect(await place.assay('show', 'unconfirmed')).toMatchObject({ exitCode: 1 });
+  const waiting = await place.assay('run', path, '--run-id', 'unconfirmed');
+  expect(waiting).toMatchObject({
+    exitCode: 101,
+    stdout: expect.stringContaining('Next: assay approve unconfirmed'),
+  });
+  expect(waiting.stdout).toContain('budgets.confirmAboveUsd is 0.01 USD');
+  const detached = await place.assay('run', path, '--run-id', 'refused', '--detach');
+  expect(detached.stdout).toContain('Next: assay approve refused');
+  expect((await place.assay('show', 'unconfirmed')).stdout).toContain('Next: assay approve unconfirmed');
+  expect(await place.assay('unpause', 'unconfirmed')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('Cannot unpause run unconfirmed: it waits for approval'),
+  });
+  const rejected = await place.assay('approve', 'refused', '--reject', '--note', 'too dear');
+  expect(rejected).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('is rejected') });
+  const again = await place.assay('resume', 'refused', '--json');
+  expect(again.exitCode).toBe(101);
+  expect(read(again.stdout)).toMatchObject({ state: 'awaiting_approval' });
+  expect((await place.assay('approve', 'unconfirmed')).stdout).toContain('Next: assay watch unconfirmed');
+  expect(await place.assay('cancel', 'unconfirmed')).toMatchObject({ exitCode: 0 });
+});
+
+test('a run is paused, given other limits and unpaused while it goes on', async () => {
+  const path = place.writeRunFile(slowRun);
+  await place.assay('run', path, '--run-id', 'steered', '--detach');
+  const paused = await place.assay('pause', 'steered', '--note', 'a look');
+  expect(paused).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('Next: assay unpause steered'),
+  });
+  const shown = (await place.assay('show', 'steered')).stdout;
+  expect(shown).toMatch(/State +paused: paused by .*: a look/);
+  const set = await place.assay('set', 'steered', 'taskConcurrency=32', 'slots.mock=auto', '--json');
+  expect(read(set.stdout)).toMatchObject({ changes: [{ limit: 'taskConcurrency', to: '32' }] });
+  expect((await place.assay('unpause', 'steered')).stdout).toContain('goes on');
+  expect(await place.assay('watch', 'steered')).toMatchObject({ exitCode: 0 });
+  expect((await place.assay('show', 'steered')).stdout).toContain('taskConcurrency 2 -> 32');
 });
 
 test('the first Ctrl-C cancels with cleanup and ends with 130; resume completes the run', async () => {

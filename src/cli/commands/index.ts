@@ -1,14 +1,18 @@
 import type { AddCommand } from '../command.ts';
+import { addApprove } from './approve.ts';
 import { addCancel } from './cancel.ts';
 import { addDoctor } from './doctor.ts';
 import { addDown } from './down.ts';
 import { addInit } from './init.ts';
 import { addList } from './list.ts';
+import { addPause } from './pause.ts';
 import { addReport } from './report.ts';
 import { addResume } from './resume.ts';
 import { addRun } from './run.ts';
 import { addSchema } from './schema.ts';
+import { addSet } from './set.ts';
 import { addShow } from './show.ts';
+import { addUnpause } from './unpause.ts';
 import { addUp } from './up.ts';
 import { addWatch } from './watch.ts';
 import { addWorker } from './worker.ts';
@@ -21,6 +25,10 @@ export const COMMANDS: readonly AddCommand[] = [
   addList,
   addShow,
   addReport,
+  addApprove,
+  addPause,
+  addUnpause,
+  addSet,
   addCancel,
   addResume,
   addUp,

@@ -12,7 +12,7 @@ export const addRun: AddCommand = (program, run) => {
   command
     .option('--run-id <id>', 'name the run; the id of a run that exists attaches to it')
     .option('--detach', 'start it and return at once')
-    .option('--yes', 'go on without asking when the estimate is above `confirmAboveUsd`')
+    .option('--yes', 'approve spending above `budgets.confirmAboveUsd` beforehand')
     .option('--dry-run', 'print the plan and the estimate, start nothing')
     .action((file: string, options: RunOptions) =>
       run(async (context) => {

@@ -1,6 +1,7 @@
 import type { RunProgress } from '../../client/progress.ts';
 import { sumProgress } from '../../client/progress.ts';
 import { countOf, formatDuration, formatState, formatUsd } from '../format.ts';
+import { describeWait } from '../waiting-run.ts';
 
 /** What has been printed last. */
 export type PrintedLine = { readonly atMs: number; readonly text: string; readonly state: string };
@@ -35,5 +36,6 @@ export function formatPlainLine(progress: RunProgress, remainingMs: number | nul
   if (totals.inFlight > 0) facts.push(`${totals.inFlight} in flight`);
   if (totals.waiting > 0) facts.push(`${totals.waiting} waiting`);
   if (remainingMs !== null && remainingMs > 0) facts.push(`about ${formatDuration(remainingMs)} left`);
-  return `${formatState(progress.state)}  ${facts.join(' · ')}`;
+  const wait = describeWait(progress);
+  return `${formatState(progress.state)}  ${facts.join(' · ')}${wait === null ? '' : `\n${wait}`}`;
 }

@@ -4,6 +4,7 @@ import type { RunProgress } from '../../client/progress.ts';
 import { sumProgress } from '../../client/progress.ts';
 import type { ProgressRow } from '../../store/progress.ts';
 import { formatDuration, formatState, formatUsd } from '../format.ts';
+import { describeWait } from '../waiting-run.ts';
 import { fitEnd, fitMiddle, padEnd, padStart } from './text-width.ts';
 
 export type ProgressView = {
@@ -43,7 +44,10 @@ export function formatProgressTable(view: ProgressView, screen: Screen): string 
   }
   lines.push(
     screen.colors.dim(
-      fitEnd(toOneLine(view.notice ?? progress.reason ?? 'Ctrl-C cancels'), screen.width - 1),
+      fitEnd(
+        toOneLine(view.notice ?? describeWait(progress) ?? progress.reason ?? 'Ctrl-C cancels'),
+        screen.width - 1,
+      ),
     ),
   );
   return lines.join('\n');
