@@ -12,5 +12,6 @@ beforeEach(async () => {
 environmentContract({
   kind: 'host',
   isolated: false,
+  skip: null,
   make: () => Promise.resolve(createHostEnvironment({ root, hostId: 'here', installationId: 'test' })),
 });
