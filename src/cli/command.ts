@@ -22,6 +22,8 @@ export const RUN_ARGUMENT = 'id of a run, the start of one, or `last`';
 export const toNote = (note: string | undefined): { readonly note?: string } =>
   note === undefined ? {} : { note };
 
-/** Every command can print one JSON document instead of text. */
+/** Every command can print one JSON document instead of text, and do without colours. */
 export const addJsonOption = (command: Command): Command =>
-  command.option('--json', 'print one JSON document and nothing else');
+  command
+    .option('--json', 'print one JSON document and nothing else')
+    .option('--no-color', 'print without colours, as with the variable NO_COLOR');

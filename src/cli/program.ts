@@ -23,7 +23,8 @@ const LINGER_MS = 1_000;
 
 async function parse(args: readonly string[], form: { readonly json: boolean }): Promise<number> {
   let exitCode: number = EXIT.ok;
-  const settings = readSettings();
+  const found = readSettings();
+  const settings = { ...found, noColor: found.noColor || args.includes('--no-color') };
   const program = createProgram(form);
   for (const add of COMMANDS) {
     add(program, async (action) => {

@@ -14,6 +14,8 @@ export type Settings = {
   readonly worker: string | null;
   /** `NO_COLOR` is set (https://no-color.org) or the terminal is `dumb`. */
   readonly noColor: boolean;
+  /** The terminal is `dumb`: it moves no cursor. */
+  readonly dumbTerminal: boolean;
   /** `CI` is set and not `false`: no live display. */
   readonly ci: boolean;
 };
@@ -26,6 +28,7 @@ export function readSettings(): Settings {
     cacheDir: resolve(readKey('XDG_CACHE_HOME') ?? resolve(homedir(), '.cache'), 'assay'),
     worker: readKey('ASSAY_WORKER'),
     noColor: readKey('NO_COLOR') !== null || readKey('TERM') === 'dumb',
+    dumbTerminal: readKey('TERM') === 'dumb',
     ci: ci !== null && ci.toLowerCase() !== 'false' && ci !== '0',
   };
 }

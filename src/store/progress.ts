@@ -1,6 +1,7 @@
 import type { RunState } from '../domain/outcome.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
+import { loadBudgetUse, loadEngineLoads, type BudgetUse, type EngineLoad } from './run-load.ts';
 import { loadRun } from './runs.ts';
 import { unescapeText } from './text.ts';
 
@@ -36,6 +37,9 @@ export type Progress = {
   readonly generation: number;
   /** Variables that the run waits for, because no worker has a value. */
   readonly missingKeys: readonly string[];
+  /** Those that its models are called through. */
+  readonly engines: readonly EngineLoad[];
+  readonly budget: BudgetUse | null;
   readonly rows: readonly ProgressRow[];
 };
 
@@ -52,6 +56,8 @@ export async function loadProgress(db: Db, runId: string): Promise<Progress | nu
     reason: run.reason,
     generation: run.generation,
     missingKeys: run.missingKeys,
+    engines: await loadEngineLoads(db, runId),
+    budget: await loadBudgetUse(db, runId),
     rows: rows.map((row) => ({
       ...row,
       modelId: unescapeText(row.modelId),

@@ -110,7 +110,7 @@ describe('the command line', { timeout: 60_000 }, () => {
   });
 
   test('schema prints a JSON Schema', async () => {
-    const { exitCode, stdout } = await assay('schema', 'run');
+    const { exitCode, stdout } = await assay('schema', 'run', '--no-color');
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ title: 'Assay run file' });
   });

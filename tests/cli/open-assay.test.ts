@@ -32,5 +32,6 @@ const EMPTY_SETTINGS = {
   dataDir: '/data',
   cacheDir: '/cache',
   noColor: true,
+  dumbTerminal: false,
   ci: true,
 };

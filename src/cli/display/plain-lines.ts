@@ -32,10 +32,13 @@ export function formatPlainLine(progress: RunProgress, remainingMs: number | nul
   if (totals.unscored > 0) facts.push(`${totals.unscored} unscored`);
   if (totals.skipped > 0) facts.push(`${totals.skipped} skipped`);
   if (totals.notRun > 0) facts.push(`${totals.notRun} not run`);
-  if (totals.done > 0) facts.push(formatUsd(totals.costUsd));
+  if (totals.done > 0) facts.push(`${formatUsd(totals.costUsd)}${ofCap(progress)}`);
   if (totals.inFlight > 0) facts.push(`${totals.inFlight} in flight`);
   if (totals.waiting > 0) facts.push(`${totals.waiting} waiting`);
   if (remainingMs !== null && remainingMs > 0) facts.push(`about ${formatDuration(remainingMs)} left`);
   const wait = describeWait(progress);
   return `${formatState(progress.state)}  ${facts.join(' · ')}${wait === null ? '' : `\n${wait}`}`;
 }
+
+const ofCap = ({ budget }: RunProgress): string =>
+  budget?.capUsd == null ? '' : ` (${formatUsd(budget.spentUsd)} of ${formatUsd(budget.capUsd)} used)`;

@@ -24,3 +24,14 @@ export function estimateRemainingMs(
   const spanMs = now.atMs - first.atMs;
   return spanMs <= 0 ? null : (spanMs / (last.done - first.done)) * now.remaining;
 }
+
+/** As `estimateRemainingMs`, at the pace since the run was started: for a display that has just been opened. */
+export const estimateBySoFarMs = (
+  done: number,
+  now: { readonly elapsedMs: number | null; readonly remaining: number },
+): number | null =>
+  now.remaining <= 0
+    ? 0
+    : done === 0 || now.elapsedMs === null
+      ? null
+      : (now.elapsedMs / done) * now.remaining;

@@ -6,8 +6,9 @@ import { describeMissingKeys } from '../../domain/key-names.ts';
 import { isTerminal } from '../../domain/outcome.ts';
 import type { ProgressRow } from '../../store/progress.ts';
 import { formatPlainLine, isLineDue, type PrintedLine } from './plain-lines.ts';
-import { formatProgressTable, type ProgressView } from './progress-table.ts';
-import { addSample, estimateRemainingMs, type DoneSample } from './remaining-time.ts';
+import { formatProgressTable, planRoom, type Room } from './progress-table.ts';
+import type { ProgressView } from './progress-view.ts';
+import { addSample, estimateBySoFarMs, estimateRemainingMs, type DoneSample } from './remaining-time.ts';
 
 /** Shows how a run goes, on standard error: standard output is for results. */
 export interface RunDisplay {
@@ -26,12 +27,15 @@ export type DisplayStream = NodeJS.WritableStream & {
 
 const REDRAW_MS = 200;
 
-/** A live table on a terminal, plain lines elsewhere and in continuous integration. */
+/** Cursor to the first place, and everything away: whatever a terminal has made of the lines at another width. */
+const CLEAR_SCREEN = '\u001B[H\u001B[2J';
+
+/** A live table on a terminal, plain lines elsewhere, in continuous integration and where no cursor can be moved. */
 export function createRunDisplay(
   stream: DisplayStream,
-  settings: { readonly noColor: boolean; readonly ci: boolean },
+  settings: { readonly noColor: boolean; readonly ci: boolean; readonly dumbTerminal: boolean },
 ): RunDisplay {
-  return stream.isTTY === true && !settings.ci
+  return stream.isTTY === true && !settings.ci && !settings.dumbTerminal
     ? new LiveDisplay(stream, settings.noColor)
     : new PlainDisplay(stream);
 }
@@ -54,17 +58,21 @@ class Pace {
 
 class LiveDisplay implements RunDisplay {
   private readonly stream: DisplayStream;
-  private readonly update: ReturnType<typeof createLogUpdate>;
+  private update: ReturnType<typeof createLogUpdate>;
   private readonly colors: ReturnType<typeof picocolors.createColors>;
   private readonly pace = new Pace();
   private readonly startedMs = performance.now();
   private readonly timer: NodeJS.Timeout;
   private progress: RunProgress | null = null;
   private noticeText: string | null = null;
+  /** Lines that are wanted for models and engines, once they are known; later ones share them. */
+  private wanted: Room | null = null;
+  private readonly onResize = (): void => this.startAnew();
 
   constructor(stream: DisplayStream, noColor: boolean) {
     this.stream = stream;
     this.update = createLogUpdate(stream as NodeJS.WriteStream, { showCursor: true });
+    stream.on('resize', this.onResize);
     this.colors = picocolors.createColors(!noColor);
     this.timer = setInterval(() => this.draw(), REDRAW_MS);
     this.timer.unref();
@@ -73,6 +81,9 @@ class LiveDisplay implements RunDisplay {
   show(progress: RunProgress): void {
     this.progress = progress;
     this.pace.note(progress, performance.now());
+    if (progress.rows.length > 0) {
+      this.wanted ??= { rows: progress.rows.length, engines: progress.engines.length };
+    }
   }
 
   notice(text: string): void {
@@ -82,6 +93,7 @@ class LiveDisplay implements RunDisplay {
 
   close(): void {
     clearInterval(this.timer);
+    this.stream.off('resize', this.onResize);
     this.draw();
     this.update.done();
   }
@@ -89,18 +101,33 @@ class LiveDisplay implements RunDisplay {
   private draw(): void {
     if (this.progress === null) return;
     const { columns: width = 80, rows: height = 24 } = this.stream;
-    this.update(formatProgressTable(this.view(this.progress), { width, height, colors: this.colors }));
+    const screen = { width, height, colors: this.colors };
+    const room = this.wanted === null ? { rows: 0, engines: 0 } : planRoom(this.wanted, screen);
+    this.update(formatProgressTable(this.view(this.progress), screen, room));
+  }
+
+  private startAnew(): void {
+    this.stream.write(CLEAR_SCREEN);
+    this.update = createLogUpdate(this.stream as NodeJS.WriteStream, { showCursor: true });
+    this.draw();
   }
 
   private view(progress: RunProgress): ProgressView {
     const nowMs = performance.now();
-    const totals = sumProgress(progress.rows);
+    const { planned, done } = sumProgress(progress.rows);
+    const elapsedMs = toElapsedMs(progress);
+    const remaining = planned - done;
+    // The pace since the start says nothing of a later generation, and a run that waits has none.
+    const soFar = { elapsedMs: progress.generation === 1 ? elapsedMs : null, remaining };
+    const goesOn = progress.state === 'running';
     return {
       progress,
-      elapsedMs: toElapsedMs(progress) ?? nowMs - this.startedMs,
-      remainingMs: this.pace.remainingMs('', totals.planned - totals.done, nowMs),
+      elapsedMs: elapsedMs ?? nowMs - this.startedMs,
+      remainingMs: goesOn
+        ? (this.pace.remainingMs('', remaining, nowMs) ?? estimateBySoFarMs(done, soFar))
+        : null,
       lineRemainingMs: progress.rows.map((line) =>
-        this.pace.remainingMs(keyOf(line), line.planned - line.done, nowMs),
+        goesOn ? this.pace.remainingMs(keyOf(line), line.planned - line.done, nowMs) : null,
       ),
       notice: isTerminal(progress.state) ? null : this.noticeText,
     };

@@ -1,5 +1,8 @@
 import stringWidth from 'string-width';
 
+/** Columns that a text takes on a terminal. */
+export const toWidth = (text: string): number => stringWidth(text);
+
 /** Cuts a text in its middle so that it takes at most `width` columns; the start and the end tell names apart. */
 export function fitMiddle(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;

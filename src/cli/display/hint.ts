@@ -1,0 +1,21 @@
+import type { RunProgress } from '../../client/progress.ts';
+import { toPrintable } from '../../reports/terminal-text.ts';
+
+/**
+ * The last line of the live display: what somebody has to type, the command first because a narrow screen cuts the
+ * end; else what goes on.
+ */
+export function toHint(view: { readonly progress: RunProgress; readonly notice: string | null }): string {
+  const { progress, notice } = view;
+  const text = notice ?? toCommand(progress) ?? progress.reason ?? 'Ctrl-C cancels';
+  return toPrintable(text);
+}
+
+function toCommand({ runId, state, reason, missingKeys }: RunProgress): string | null {
+  const because = reason === null ? '' : ` · ${reason}`;
+  if (state === 'awaiting_approval')
+    return `assay approve ${runId} lets it start, with --reject it ends${because}`;
+  if (state === 'paused') return `assay unpause ${runId} goes on${because}`;
+  if (missingKeys.length === 0) return null;
+  return `export ${missingKeys.map((name) => `${name}=...`).join(' ')}; assay watch ${runId} · no worker has the key`;
+}
