@@ -2,7 +2,17 @@
 export { z } from 'zod';
 export { AssayClient } from './client/assay-client.ts';
 export type { ConnectOptions, StartOptions } from './client/assay-client.ts';
+export type { Cancelling, RaisedBudgets, Resumed } from './client/control-run.ts';
+export type { ListedRun } from './client/list-runs.ts';
+export type { RunProgress } from './client/progress.ts';
 export type { FollowOptions, RunEnd, RunHandle } from './client/run-handle.ts';
+export type { LimitChange } from './domain/limit-change.ts';
+export type { Limit, Outcome, OutcomeKind, Reason, RunState } from './domain/outcome.ts';
+export type { LimitChanges, Sender } from './domain/run-control.ts';
+export type { Report } from './reports/report-schema.ts';
+export type { AttemptRow } from './store/attempt-rows.ts';
+export type { ProgressRow } from './store/progress.ts';
+export type { Steered } from './workflows/messages.ts';
 export { defineConfig, defineRun } from './modules/define-run.ts';
 export type {
   CaseInput,
