@@ -122,7 +122,7 @@ async function execute(dependencies: Dependencies, execution: Execution): Promis
   const context = { session, idempotencyKey, timeoutMs, signal, about };
   const result = await runOrLose({ tool, call, offered, context }, input.session);
   if ('kind' in result) return result;
-  const measuredMs = Math.round(dependencies.now() - started);
+  const measuredMs = Math.round(result.measuredMs ?? dependencies.now() - started);
   return await observe(dependencies, { input, call, result, measuredMs, signal });
 }
 

@@ -98,14 +98,14 @@ function parseRunFile(path: string, secrets: Set<string>): ParsedDocument {
     const place = { ...createLineSource(path, 1, ''), locate: () => null };
     throw new ConfigError([toProblem(place, { path: [], message, suggestion })]);
   };
+  const file = readTextBytes(path, path);
+  if (file.kind === 'failed') return fail(file.message, file.suggestion);
   const extension = extname(path).toLowerCase();
   if (!['.yaml', '.yml', '.json'].includes(extension)) {
     return fail(
       `a run file of the kind "${extension}" cannot be read in this version; expected .yaml, .yml, .json or .ts`,
     );
   }
-  const file = readTextBytes(path, path);
-  if (file.kind === 'failed') return fail(file.message, file.suggestion);
   const syntax = extension === '.json' ? 'json' : 'yaml';
   const parsed = parseText({ file: path, text: file.bytes.toString('utf8'), syntax, secrets });
   if (parsed.problems.length > 0) throw new ConfigError(parsed.problems);

@@ -35,11 +35,12 @@ export type ProcessSettings = {
 };
 
 /** How a call ended. `crashed` and `timeout` also end the process. */
-export type CallEnd =
+export type CallEnd = { readonly measuredMs: number } & (
   | { readonly kind: 'answered'; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly error: ErrorFacts }
   | { readonly kind: 'crashed'; readonly message: string }
-  | { readonly kind: 'timeout'; readonly measuredMs: number };
+  | { readonly kind: 'timeout' }
+);
 
 export type CallLimits = {
   readonly timeoutMs: number;
@@ -102,13 +103,15 @@ export class ModuleProcess {
     parts.tell({ kind: 'call', id, call: message });
     try {
       const first = await Promise.race([answer, stopped.promise]);
-      if (typeof first === 'object') return await this.settle(first, memory.exceeded());
+      const measuredMs = performance.now() - startedMs;
+      if (typeof first === 'object')
+        return await this.settle(first, { measuredMs, memory: memory.exceeded() });
       parts.tell({ kind: 'abort', id, reason: first === 'abort' ? 'cancelled' : 'time-out' });
       const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), OWN_END_MS).unref());
       const heard = (await Promise.race([answer, late])) !== null;
       if (!shared || !heard) await this.end();
       signal.throwIfAborted();
-      return { kind: 'timeout', measuredMs: performance.now() - startedMs };
+      return { kind: 'timeout', measuredMs };
     } finally {
       clearTimeout(timer);
       memory.stop();
@@ -116,18 +119,20 @@ export class ModuleProcess {
     }
   }
 
-  private async settle(message: ChildMessage, overMemory: string | null): Promise<CallEnd> {
+  private async settle(message: ChildMessage, { measuredMs, memory }: Measured): Promise<CallEnd> {
     if (message.kind === 'answered' || message.kind === 'failed') {
       this.heapBytes = message.heapBytes;
       return message.kind === 'answered'
-        ? { kind: 'answered', answer: message.answer }
-        : { kind: 'failed', error: message.error };
+        ? { kind: 'answered', answer: message.answer, measuredMs }
+        : { kind: 'failed', error: message.error, measuredMs };
     }
     await this.end();
     if (message.kind === 'broken') {
-      return { kind: 'crashed', message: `an error that nothing caught: ${formatError(message.error)}` };
+      const why = `an error that nothing caught: ${formatError(message.error)}`;
+      return { kind: 'crashed', message: why, measuredMs };
     }
-    return { kind: 'crashed', message: overMemory ?? explainExit(this.parts, await this.parts.gone) };
+    const why = memory ?? explainExit(this.parts, await this.parts.gone);
+    return { kind: 'crashed', message: why, measuredMs };
   }
 
   /** Ends the process and everything that it started. */
@@ -136,6 +141,8 @@ export class ModuleProcess {
     await this.parts.end();
   }
 }
+
+type Measured = { readonly measuredMs: number; readonly memory: string | null };
 
 type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 

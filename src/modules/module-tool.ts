@@ -25,13 +25,14 @@ type Execution = {
 /** A call whose process broke, or whose error says that it may pass, goes again as often as the tool allows. */
 async function execute(execution: Execution): Promise<ToolResult> {
   const { tool, context } = execution;
-  const startedMs = performance.now();
+  let measuredMs = 0;
   for (let attempt = 1; ; attempt += 1) {
-    const timeoutMs = Math.max(1, context.timeoutMs - (attempt === 1 ? 0 : performance.now() - startedMs));
+    const timeoutMs = Math.max(1, context.timeoutMs - measuredMs);
     const end = await send(execution, attempt, timeoutMs);
+    measuredMs += end.measuredMs;
     const mayPass = end.kind === 'crashed' || (end.kind === 'failed' && end.error.retryable);
-    if (!mayPass || attempt >= tool.maxAttempts || performance.now() - startedMs >= context.timeoutMs) {
-      return toResult(tool.schema.name, end, { attempt, timeoutMs });
+    if (!mayPass || attempt >= tool.maxAttempts || measuredMs >= context.timeoutMs) {
+      return { ...toResult(tool.schema.name, end, { attempt, timeoutMs }), measuredMs };
     }
   }
 }

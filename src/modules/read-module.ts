@@ -58,7 +58,6 @@ async function describe(
   source: Source,
   loadTimeoutMs: number,
 ): Promise<ModuleDescription> {
-  const printed: string[] = [];
   try {
     const process = await ModuleProcess.start(
       { ...bundle, exportName: EXPORT_NAME },
@@ -66,7 +65,7 @@ async function describe(
         memoryMiB: MEMORY_MIB,
         loadTimeoutMs,
         describe: true,
-        onOutput: (line) => printed.push(line),
+        onOutput: () => undefined,
       },
     );
     await process.end();

@@ -17,6 +17,8 @@ export type ToolResult = {
   readonly status: ToolStatus;
   /** Full text; the caller cuts what the model reads. */
   readonly text: string;
+  /** Time of the work itself, where waits for a place were part of the call. */
+  readonly measuredMs?: number;
 };
 
 /** How a tool may be repeated (SPEC 8). */

@@ -99,6 +99,10 @@ test('a file without defineRun says what to write', async () => {
   ]);
 });
 
+test('a run file that is not there is told like any other file', async () => {
+  expect(await findModuleProblems({ 'rum.ts': '' })).toEqual(['run.ts: the file "run.ts" does not exist']);
+});
+
 test('a literal key in a run file is refused and not shown', async () => {
   const key = 'sk-0123456789abcdefghij';
   const run = runWith(`${SUITE} context: { apiKey: '${key}' },`);

@@ -27,13 +27,14 @@ export async function openModule(body: string, files: Files = {}, projectDir: st
   ): Promise<ToolResult> => {
     const tool = module.tools.find(({ schema }) => schema.name === name);
     if (tool === undefined) throw new Error(`no tool ${name}`);
-    return await createModuleTool(pool, module, tool).run(args, {
+    const { status, text } = await createModuleTool(pool, module, tool).run(args, {
       session: null,
       idempotencyKey: 'key-1',
       timeoutMs: options.timeoutMs ?? tool.policy.timeoutMs,
       signal: options.signal ?? NEVER,
       about: { context: { tenant: 'acme' }, modelId: 'm', caseId: 'c' },
     });
+    return { status, text };
   };
   const judge = async (name: string, answer = 'yes', options: JsonObject = {}): Promise<ScorerVerdict> => {
     const scorer = module.scorers.find((one) => one.name === name);
