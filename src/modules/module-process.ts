@@ -229,7 +229,7 @@ async function load(
 ): Promise<ModuleDescription | null> {
   const { code, path, projectDir, exportName, digest } = module;
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const ownUrl = new URL(`../index.${extension}`, import.meta.url).href;
+  const ownUrl = new URL(`./run-file-entry.${extension}`, import.meta.url).href;
   const url = `${pathToFileURL(join(projectDir, path)).href}?assay=${digest.slice(0, 12)}`;
   const answer = parts.next(() => true);
   parts.tell({ kind: 'load', code, url, exportName, ownUrl, describe });
