@@ -4,6 +4,7 @@ import { describeMissingKeys } from '../domain/key-names.ts';
 import { formatChange } from '../domain/limit-change.ts';
 import { isTerminal } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
+import { loadEngineStates, type EngineState } from '../store/engine-state.ts';
 import { listChanges, type RecordedChange } from '../store/limit-changes.ts';
 import { loadPlan } from '../store/plans.ts';
 import { loadProgress, type ProgressRow } from '../store/progress.ts';
@@ -11,6 +12,7 @@ import type { RunRow } from '../store/runs.ts';
 import type { CommandContext } from './command.ts';
 import { toResult, type CommandResult } from './command-result.ts';
 import { countOf, formatDuration, formatMoment, formatState, formatUsd } from './format.ts';
+import { formatEngine } from './format-engine.ts';
 import { toRunUrl, withRuns } from './open-assay.ts';
 import { formatTextTable } from './text-table.ts';
 import { listOpenNext } from './waiting-run.ts';
@@ -23,7 +25,9 @@ export async function showRun(word: string, context: CommandContext): Promise<Co
     const rows = (await loadProgress(connection.db, run.runId))?.rows ?? [];
     const temporalUrl = toRunUrl(stack, run.runId);
     const changes = await listChanges(connection.db, { runId: run.runId });
-    const facts = { run, plan, rows, temporalUrl, changes };
+    // What an engine does now says nothing about a run that has ended.
+    const engines = isTerminal(run.state) ? [] : await loadEngineStates(connection.db, run.runId);
+    const facts = { run, plan, rows, engines, temporalUrl, changes };
     return toResult({ document: toDocument(facts), text: toText(facts), next: toNext(run, plan) });
   });
 }
@@ -32,11 +36,12 @@ type Facts = {
   readonly run: RunRow;
   readonly plan: RunPlan | null;
   readonly rows: readonly ProgressRow[];
+  readonly engines: readonly EngineState[];
   readonly temporalUrl: string | null;
   readonly changes: readonly RecordedChange[];
 };
 
-function toDocument({ run, plan, rows, temporalUrl, changes }: Facts): object {
+function toDocument({ run, plan, rows, engines, temporalUrl, changes }: Facts): object {
   return {
     run,
     temporalUrl,
@@ -44,11 +49,12 @@ function toDocument({ run, plan, rows, temporalUrl, changes }: Facts): object {
     skippedModels: plan?.skippedModels ?? [],
     estimate: plan?.estimate ?? null,
     progress: rows,
+    engines,
     changes,
   };
 }
 
-function toText({ run, plan, rows, temporalUrl, changes }: Facts): string {
+function toText({ run, plan, rows, engines, temporalUrl, changes }: Facts): string {
   const totals = sumProgress(rows);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Run', run.runId],
@@ -71,6 +77,7 @@ function toText({ run, plan, rows, temporalUrl, changes }: Facts): string {
     plan === null
       ? ''
       : plan.skippedModels.map((model) => `Skipped: ${model.modelId}: ${model.reason}`).join('\n'),
+    engines.map(formatEngine).join('\n'),
     rows.length === 0 ? '' : toTable(rows),
     changes.map(toChangeLine).join('\n'),
   ];

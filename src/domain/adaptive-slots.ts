@@ -36,7 +36,7 @@ export const SLOT_PACE: SlotPace = {
   quietMs: 10_000,
   slowEveryMs: 5_000,
   forgetMs: 60_000,
-  restMs: 1_000,
+  restMs: 3_000,
 };
 
 const START = 20;

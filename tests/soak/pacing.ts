@@ -167,7 +167,7 @@ function startSecondWorker({ stack }: BenchStack) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-second-'));
   const launcher = fileURLToPath(new URL('../../bin/assay', import.meta.url));
   const child = spawn(launcher, ['worker'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: 'ignore',
     env: {
       ...process.env,
       ASSAY_DATA_DIR: folder,
