@@ -16,6 +16,7 @@ import { awaitKeys } from './await-keys.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { checkEnvironments } from './check-environments.ts';
 import { checkModule } from './check-module.ts';
 import { findSkipped, preflight } from './preflight.ts';
 import { readDocument } from './read-document.ts';
@@ -96,13 +97,14 @@ async function reopen(dependencies: Dependencies, run: RunRow, input: PrepareInp
 async function plan(dependencies: Dependencies, input: PrepareInput): Promise<void> {
   const { db } = dependencies;
   const { runId } = input;
-  const loaded = await readDocument(dependencies, input);
-  const { spec } = loaded;
+  const read = await readDocument(dependencies, input);
   const documentDigest = input.documentDigest ?? null;
-  await insertRun(db, { runId, name: spec.name, documentDigest, workflowId: workflowIdOf() });
-  await checkModule(dependencies, spec);
+  await insertRun(db, { runId, name: read.spec.name, documentDigest, workflowId: workflowIdOf() });
+  await checkModule(dependencies, read.spec);
   await awaitKeys(dependencies, input);
-  const skippedModels = await preflight(dependencies, spec);
+  const skippedModels = await preflight(dependencies, read.spec);
+  const spec = await checkEnvironments(dependencies, read.spec);
+  const loaded = { ...read, spec };
   const estimate = estimateRun(spec, loaded.suites);
   const requests = toRequestPlans(loaded);
   const runPlan: RunPlan = { format: 1, runId, spec, requests, skippedModels, estimate };

@@ -16,6 +16,7 @@ import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { judge, loadAnswer, toScore } from './grading.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { toOpenRequest } from './open-environment.ts';
 import { placeOfScorer } from './run-code.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
@@ -58,12 +59,12 @@ async function open(
   const workflowId = workflowIdOf();
   const intent = { sessionId, key: cell, tryNumber, kind: environment.kind, hostId, workflowId };
   await planSession(db, { ...intent, purpose: 'task' });
-  const variables = environment.kind === 'host' ? environment.variables : {};
   try {
-    const session = await provider.open({ sessionId, variables });
+    const session = await provider.open(toOpenRequest(environment, { sessionId, cell, phase: 'baseline' }));
     await markSessionOpened(db, { sessionId, root: session.handle.root });
     const trouble = await prepareCase(dependencies, { session, testCase: place.testCase, signal });
     if (trouble !== null) return failed('prepare', 'setup_failed', dependencies.redact(trouble));
+    await session.setNetwork(environment.network.run);
     return { kind: 'opened', session: session.handle, limits: place.limits };
   } catch (error) {
     if (signal.aborted) throw error;
@@ -118,7 +119,10 @@ async function evaluate(
   const scores: Score[] = [];
   for (const [index, spec] of specs.entries()) {
     const sessionId = `${session.sessionId}/grade-${index + 1}`;
-    const copy = await provider.copy(agentSession, { sessionId, variables: {} });
+    const { environment } = place.request.spec;
+    if (environment.kind === 'none') throw fatal('EnvironmentLost', 'the request has no environment');
+    const request = toOpenRequest(environment, { sessionId, cell, phase: 'evaluation' });
+    const copy = await provider.copy(agentSession, request);
     try {
       scores.push(
         toScore(spec, await judge(dependencies, { spec, place, target, text, session: copy, signal })),

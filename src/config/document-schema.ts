@@ -90,6 +90,11 @@ const model = z.strictObject({
   outputLimit: z.int().positive().exactOptional(),
 });
 
+const policy = z.discriminatedUnion('mode', [
+  z.strictObject({ mode: z.enum(['public', 'none']) }),
+  z.strictObject({ mode: z.literal('allowlist'), allow: z.array(z.string()) }),
+]);
+
 const request = z.strictObject({
   name: z.string(),
   suiteKey: z.string(),
@@ -100,7 +105,20 @@ const request = z.strictObject({
   ]),
   environment: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('none') }),
-    z.strictObject({ kind: z.literal('host'), variables: z.record(z.string(), z.string()) }),
+    z.strictObject({
+      kind: z.enum(['host', 'bubblewrap', 'docker']),
+      variables: z.record(z.string(), z.string()),
+      image: z.string().nullable(),
+      network: z.strictObject({ baseline: policy, run: policy, evaluation: policy }),
+      resources: z.strictObject({
+        cpus: z.number().nullable(),
+        memoryBytes: z.number().nullable(),
+        reservedMemoryBytes: z.number().nullable(),
+        pids: z.number().nullable(),
+        diskBytes: z.number().nullable(),
+      }),
+      keepMs: z.number().nullable(),
+    }),
   ]),
   evaluation: z.enum(['reuse', 'none', 'fresh']),
   attempts: z.strictObject({ k: z.int().min(1), strategy: z.enum(['avg', 'pass']) }),

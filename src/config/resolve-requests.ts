@@ -1,4 +1,4 @@
-import type { EnvironmentSpec, HarnessSpec, RequestSpec } from '../domain/run.ts';
+import type { HarnessSpec, RequestSpec } from '../domain/run.ts';
 import { toLimits } from './build-case.ts';
 import type { Catalog, Gathered } from './catalog.ts';
 import { findNearest } from './nearest.ts';
@@ -8,6 +8,7 @@ import { toUnavailable } from './resolve-models.ts';
 import type { RequestEntry } from './run-file.ts';
 import { parseDurationMs } from './shapes.ts';
 import type { Source } from './source.ts';
+import { resolveEnvironment } from './resolve-environment.ts';
 
 /** A request's entry with where it stands and which suite it names. */
 export type ListedRequest = {
@@ -101,31 +102,6 @@ function resolveHarness(
 
 const isNone = (given: RequestEntry['environment']): boolean =>
   (typeof given === 'string' ? given : given.kind) === 'none';
-
-function resolveEnvironment(given: RequestEntry['environment'], report: Report): EnvironmentSpec {
-  const kind = typeof given === 'string' ? given : given.kind;
-  switch (kind) {
-    case 'none':
-      return { kind };
-    case 'host': {
-      const variables = typeof given === 'string' || given.kind !== 'host' ? {} : given.variables;
-      for (const variable of Object.keys(variables)) {
-        if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(variable)) continue;
-        const message = `"${variable}" cannot be the name of an environment variable`;
-        report({ path: ['environment', 'variables', variable], at: 'key', message });
-      }
-      return { kind, variables };
-    }
-    case 'bubblewrap':
-    case 'docker':
-      report({
-        path: ['environment', 'kind'],
-        message: toUnavailable(`environment "${kind}"`, ['none', 'host']),
-        got: kind,
-      });
-      return { kind: 'none' };
-  }
-}
 
 function checkPatterns(patterns: readonly string[] | null, report: Report): void {
   for (const [index, pattern] of (patterns ?? []).entries()) {

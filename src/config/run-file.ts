@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { environmentSchema } from './environment-schema.ts';
 import {
   amount,
   attemptLimits,
@@ -88,19 +89,6 @@ const harnessSchema = z.union([
       maxSteps: count.default(30),
     }),
     z.looseObject({ kind: z.literal('command') }),
-  ]),
-]);
-
-const environmentSchema = z.union([
-  z.enum(['none', 'host', 'bubblewrap', 'docker']),
-  z.discriminatedUnion('kind', [
-    object({ kind: z.literal('none') }),
-    object({
-      kind: z.literal('host'),
-      variables: z.record(z.string(), z.string()).default({}).describe('Added to the minimal environment.'),
-    }),
-    z.looseObject({ kind: z.literal('bubblewrap') }),
-    z.looseObject({ kind: z.literal('docker') }),
   ]),
 ]);
 

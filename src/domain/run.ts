@@ -1,3 +1,5 @@
+import type { NetworkPhases } from './network-policy.ts';
+import type { ResourceLimits } from './resources.ts';
 import type { JsonObject } from './json.ts';
 import type { RunModule } from './run-module.ts';
 import type { AttemptLimits } from './suite.ts';
@@ -56,9 +58,19 @@ export type HarnessSpec =
   | { readonly kind: 'direct' }
   | { readonly kind: 'agent'; readonly tools: readonly string[]; readonly maxSteps: number };
 
-export type EnvironmentSpec =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'host'; readonly variables: { readonly [name: string]: string } };
+export type EnvironmentSpec = { readonly kind: 'none' } | SessionSpec;
+
+/** An environment that opens sessions. */
+export type SessionSpec = {
+  readonly kind: 'host' | 'bubblewrap' | 'docker';
+  readonly variables: { readonly [name: string]: string };
+  /** What sessions start from: an image, in a plan by its digest; of bubblewrap a root directory. */
+  readonly image: string | null;
+  readonly network: NetworkPhases;
+  readonly resources: ResourceLimits;
+  /** Sessions are kept for so long instead of being closed; null = closed. */
+  readonly keepMs: number | null;
+};
 
 export type EvaluationMode = 'reuse' | 'none' | 'fresh';
 

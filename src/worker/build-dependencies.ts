@@ -7,7 +7,8 @@ import { RunReader } from '../activities/run-reader.ts';
 import { readKey } from '../config/environment-variables.ts';
 import { redactPatterns } from '../domain/redact.ts';
 import type { Target } from '../domain/suite.ts';
-import { createEnvironments, findEnvironment, type Environments } from '../environments/lookup.ts';
+import type { EnvironmentProvider } from '../environments/environment.ts';
+import { createEnvironments } from '../environments/lookup.ts';
 import { ModulePool } from '../modules/module-pool.ts';
 import { createModuleProviders } from '../modules/module-provider.ts';
 import { createProviderLookup } from '../providers/lookup.ts';
@@ -18,7 +19,7 @@ import { findSearchAttributes } from './search-attributes.ts';
 
 export type Built = {
   readonly dependencies: Dependencies;
-  readonly environments: Environments;
+  readonly environments: readonly EnvironmentProvider[];
   readonly secrets: KnownSecrets;
 };
 
@@ -34,8 +35,11 @@ export function buildDependencies(parts: {
   readonly onThrottled: Dependencies['onThrottled'];
 }): Built {
   const { db, connection, namespace, dataDir, hostId, projectDir, logger, onThrottled } = parts;
+  const path = readKey('PATH') ?? '';
+  const place = { hostId, installationId: hostId, path };
   const environments = createEnvironments({
-    host: { root: join(dataDir, 'sessions'), hostId, installationId: hostId, path: readKey('PATH') ?? '' },
+    host: { ...place, root: join(dataDir, 'sessions') },
+    bubblewrap: { ...place, root: join(dataDir, 'sandboxes') },
   });
   const secrets = new KnownSecrets(readKey);
   const runs = new RunReader(db);
@@ -53,8 +57,8 @@ export function buildDependencies(parts: {
     readKey: (name) => secrets.read(name),
     providerFor: rememberProviders({ secrets, modules, resolveTarget: (cell) => resolveTarget(runs, cell) }),
     environmentFor: (kind) => {
-      const environment = findEnvironment(environments, kind);
-      if (environment === null) throw new Error(`environment "${kind}" opens no session`);
+      const environment = environments.find((one) => one.kind === kind);
+      if (environment === undefined) throw new Error(`environment "${kind}" opens no session`);
       return environment;
     },
     hostId,

@@ -8,6 +8,7 @@ import type { SlotPace } from '../domain/adaptive-slots.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import { WORKFLOW_QUEUE } from '../workflows/messages.ts';
 import { buildDependencies } from './build-dependencies.ts';
+import { createEnvironmentWorkers } from './environment-workers.ts';
 import { EngineWorkers } from './engine-workers.ts';
 import { readHostId } from './host-id.ts';
 import { loadWorkflowBundle } from './workflow-bundle.ts';
@@ -46,7 +47,7 @@ export async function composeWorker(parts: WorkerParts) {
   });
   const activities = createActivities(built.dependencies);
   const bundle = await loadWorkflowBundle(join(parts.dataDir, 'cache'));
-  await endLeftProcesses(built.environments.host, parts.logger);
+  await endLeftProcesses(built.environments, parts.logger);
   const common = {
     connection: parts.connection,
     namespace: parts.namespace,
@@ -67,17 +68,11 @@ export async function composeWorker(parts: WorkerParts) {
     maxCachedWorkflows: parts.maxCachedWorkflows ?? 1_000,
     stickyQueueScheduleToStartTimeout: '2s',
   });
-  const opener = await Worker.create({
-    ...common,
-    taskQueue: 'assay-env-host',
-    activities: { openSession },
-    maxConcurrentActivityTaskExecutions: 8,
-  });
-  const host = await Worker.create({
-    ...common,
-    taskQueue: `assay-host-${hostId}`,
-    activities: { runTool, evaluate, closeSession },
-    maxConcurrentActivityTaskExecutions: 200,
+  const sessions = await createEnvironmentWorkers({
+    common,
+    hostId,
+    environments: built.environments,
+    activities: { openSession, evaluate, closeSession, runTool },
   });
   const modules = await Worker.create({
     ...common,
@@ -88,7 +83,7 @@ export async function composeWorker(parts: WorkerParts) {
   const hasKey = (name: string): boolean => built.secrets.read(name) !== null;
   const engines = new EngineWorkers({ ...parts, hostId, activities: { callModel }, common, hasKey });
   calls.on('throttled', (engineId) => engines.noteThrottle(engineId));
-  return assemble({ workers: [main, opener, host, modules], engines, hostId, ...built });
+  return assemble({ workers: [main, ...sessions, modules], engines, hostId, ...built });
 }
 
 type Assembly = {

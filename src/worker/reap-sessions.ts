@@ -2,14 +2,13 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { reapHostSessions } from '../environments/reaper.ts';
 import type { EnvironmentProvider } from '../environments/environment.ts';
-import { endRecordedProcesses } from '../environments/host-session.ts';
 import { listLiveSessions, markSessionClosed } from '../store/sessions.ts';
 import type { Db } from '../store/pool.ts';
 
 export type Reaping = {
   readonly client: Client;
   readonly db: Db;
-  readonly host: EnvironmentProvider;
+  readonly environments: readonly EnvironmentProvider[];
   readonly hostId: string;
   readonly logger: Logger;
 };
@@ -19,7 +18,7 @@ export type Reaping = {
  * before sessions are opened and read after they are listed, so that a session in the making is never taken
  * for an orphan. Removes nothing when Temporal or the store cannot be asked.
  */
-export async function reapSessions({ client, db, host, hostId, logger }: Reaping): Promise<void> {
+export async function reapSessions({ client, db, environments, hostId, logger }: Reaping): Promise<void> {
   const open = new Map<string, Promise<boolean>>();
   const isOpen = async (sessionId: string): Promise<boolean> => {
     const rows = await listLiveSessions(db, { hostId });
@@ -29,10 +28,12 @@ export async function reapSessions({ client, db, host, hostId, logger }: Reaping
     open.set(owner, known);
     return await known;
   };
-  const closed = await reapHostSessions({ environment: host, isOpen: ({ sessionId }) => isOpen(sessionId) });
-  for (const { sessionId } of closed) {
-    await markSessionClosed(db, sessionId);
-    logger.info({ sessionId }, 'removed a session whose owner has ended');
+  for (const environment of environments) {
+    const closed = await reapHostSessions({ environment, isOpen: ({ sessionId }) => isOpen(sessionId) });
+    for (const { sessionId } of closed) {
+      await markSessionClosed(db, sessionId);
+      logger.info({ sessionId }, 'removed a session whose owner has ended');
+    }
   }
 }
 
@@ -50,12 +51,15 @@ async function isRunning(client: Client, workflowId: string): Promise<boolean> {
 }
 
 /** Ends what commands of a dead worker left running on this host; their calls are answered by the ledger. */
-export async function endLeftProcesses(host: EnvironmentProvider, logger: Logger): Promise<void> {
-  for (const handle of await host.listSessions()) {
-    await endRecordedProcesses(handle);
-    logger.info(
-      { sessionId: handle.sessionId },
-      'ended the processes that a former worker left in a session',
-    );
+export async function endLeftProcesses(
+  environments: readonly EnvironmentProvider[],
+  logger: Logger,
+): Promise<void> {
+  for (const environment of environments) {
+    for (const handle of await environment.listSessions()) {
+      if (!(await environment.endLeftProcesses(handle))) continue;
+      const { sessionId } = handle;
+      logger.info({ sessionId }, 'ended the processes that a former worker left in a session');
+    }
   }
 }

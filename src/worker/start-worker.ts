@@ -104,7 +104,7 @@ async function keepReaping({ settings, worker, db, logger, ending }: Running): P
   const client = new Client({ connection, namespace: settings.namespace });
   const { hostId, environments } = worker;
   await repeat(ending.signal, REAP_EVERY_MS, () =>
-    reapSessions({ client, db, host: environments.host, hostId, logger }),
+    reapSessions({ client, db, environments, hostId, logger }),
   );
   await connection.close();
 }

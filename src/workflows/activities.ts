@@ -76,14 +76,15 @@ export function callModel(
     .callModel(input);
 }
 
-/** Opening a session: slots of the queue are the free capacity of a host. */
-export const opening = workflow.proxyActivities<Activities>({
-  ...WAIT,
-  taskQueue: 'assay-env-host',
-  startToCloseTimeout: '10m',
-  heartbeatTimeout: '30s',
-  retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
-});
+/** Opening a session: slots of the queue are the free capacity of the hosts that offer this kind. */
+export const opening = (kind: string) =>
+  workflow.proxyActivities<Activities>({
+    ...WAIT,
+    taskQueue: `assay-env-${kind}`,
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '30s',
+    retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
+  });
 
 /** Everything bound to an open session goes to the host that owns it. */
 export const onHost = (hostId: string, summary: string) =>

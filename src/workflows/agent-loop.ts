@@ -34,7 +34,9 @@ export async function runAgent(place: TryPlace, resumed: AgentState | null): Pro
   let mustClose = place.input.request.environmentKind !== 'none';
   try {
     if (resumed === null) {
-      const opened = await opening.openSession({ cell: place.cell, tryNumber: place.tryNumber, sessionId });
+      const { environmentKind } = place.input.request;
+      const request = { cell: place.cell, tryNumber: place.tryNumber, sessionId };
+      const opened = await opening(environmentKind).openSession(request);
       if (opened.kind === 'failed') {
         return { kind: 'over', end: opened.end, answerDigest: null, sessionScoresDigest: null };
       }

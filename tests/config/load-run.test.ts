@@ -113,9 +113,8 @@ context:   { tenant: acme }
 `);
   expect(toMessages(problems)).toEqual([
     'model "gpt-5-mini" does not take temperature 0: a reasoning model draws as it likes; remove it, steer by reasoningEffort',
-    'environment "bubblewrap" is not available in this version; available: none, host',
     'harness "command" is not available in this version; available: direct, agent',
-    'environment "docker" is not available in this version; available: none, host',
+    '"image" is missing: expected text',
     '"ranking.constraints" is not available in this version; remove it (it would never be checked)',
     '"gates.baseline" is not available in this version; remove it (it would never be checked)',
   ]);

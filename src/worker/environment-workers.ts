@@ -1,0 +1,39 @@
+import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import type { Activities } from '../activities/index.ts';
+import type { EnvironmentProvider } from '../environments/environment.ts';
+
+export type EnvironmentWorkersOptions = {
+  readonly common: Partial<WorkerOptions> & {
+    readonly connection: NativeConnection;
+    readonly namespace: string;
+  };
+  readonly hostId: string;
+  readonly environments: readonly EnvironmentProvider[];
+  readonly activities: Pick<Activities, 'openSession' | 'runTool' | 'evaluate' | 'closeSession'>;
+};
+
+/** Workers of this host's sessions: one queue for each kind that can be opened here, one for what is open. */
+export async function createEnvironmentWorkers(
+  options: EnvironmentWorkersOptions,
+): Promise<readonly Worker[]> {
+  const { common, hostId, environments, activities } = options;
+  const { openSession, runTool, evaluate, closeSession } = activities;
+  const workers: Worker[] = [];
+  for (const environment of environments) {
+    if ((await environment.describe()).problem !== null) continue;
+    const opener = await Worker.create({
+      ...common,
+      taskQueue: `assay-env-${environment.kind}`,
+      activities: { openSession },
+      maxConcurrentActivityTaskExecutions: 8,
+    });
+    workers.push(opener);
+  }
+  const host = await Worker.create({
+    ...common,
+    taskQueue: `assay-host-${hostId}`,
+    activities: { runTool, evaluate, closeSession },
+    maxConcurrentActivityTaskExecutions: 200,
+  });
+  return [...workers, host];
+}
