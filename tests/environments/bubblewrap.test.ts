@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -26,7 +27,7 @@ const create = (): EnvironmentProvider => createBubblewrap(root);
 
 async function open(more: Partial<OpenRequest> = {}): Promise<EnvironmentSession> {
   const provider = create();
-  const session = await provider.open({ sessionId: 's/1', variables: {}, ...more });
+  const session = await provider.open({ sessionId: `s/${randomUUID()}`, variables: {}, ...more });
   onTestFinished(() => provider.close(session.handle));
   return session;
 }
