@@ -79,6 +79,21 @@ test('the same from a program with the plain Temporal client', async () => {
   });
   expect(await handle.executeUpdate('pause')).toMatchObject({ state: 'paused' });
   expect(await handle.query('progress')).toMatchObject({ state: 'paused', planned: 12 });
+  // What the Temporal UI offers to send, and shows as the details of the run.
+  const metadata = await handle.query<{
+    definition: { updateDefinitions: readonly { name: string; description: string }[] };
+    currentDetails: string;
+  }>('__temporal_workflow_metadata');
+  const { updateDefinitions } = metadata.definition;
+  expect(updateDefinitions.map(({ name }) => name).toSorted()).toEqual([
+    'approve',
+    'pause',
+    'reject',
+    'set',
+    'unpause',
+  ]);
+  expect(updateDefinitions.every(({ description }) => description.length > 20)).toBe(true);
+  expect(metadata.currentDetails).toMatch(/^\*\*Paused: .*assay unpause/s);
   await handle.signal('unpause');
   expect(await handle.result()).toMatchObject({ state: 'completed', planned: 12, recorded: 12, missing: [] });
 });
