@@ -9,6 +9,7 @@ import { watchRun } from '../../src/client/watch-run.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
 import { RUN_WORKFLOW, WORKFLOW_QUEUE } from '../../src/workflows/messages.ts';
 import { createTestAssay, createTestRunId, load, type TestAssay } from '../support/assay.ts';
+import { startPlain } from '../workflows/support.ts';
 
 let assay: TestAssay;
 beforeAll(async () => {
@@ -130,7 +131,9 @@ test('a watch goes on when Postgres ends its connections', async () => {
 
 test('a run that cannot be prepared ends as failed and says why, and cannot be resumed', async () => {
   const wrong = { ...document(0), models: [{ id: 'flaky', provider: 'mock', model: 'flaky' }] };
-  const runId = await assay.start(wrong);
+  const runId = createTestRunId();
+  // Sent as a plain client sends it: Assay's own client refuses it before it starts anything.
+  await startPlain(assay, runId, { document: wrong });
   const { seen } = await watch(runId);
   expect(seen.at(-1)).toMatchObject({ state: 'failed', reason: expect.stringContaining('accuracy') });
   const run = await findRun(assay.db, runId);
