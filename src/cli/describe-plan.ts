@@ -43,7 +43,7 @@ export function describePlan({ loaded, estimate }: PlanToDescribe): CommandResul
   return toResult({ document, text: parts.join('\n\n'), next: [toSameCommand()] });
 }
 
-/** Which prices come from Assay's table, and how old they are; those of the run file need no word. */
+/** Which prices come from Assay's table, and from which texts; those of the run file need no word. */
 function listPriceSources({ models }: RunSpec): string[] {
   const cards = models.flatMap(({ id, model, card }) =>
     card?.priced === true ? [{ ...card, shown: model === card.model ? id : `${id} (as ${card.model})` }] : [],
@@ -51,7 +51,9 @@ function listPriceSources({ models }: RunSpec): string[] {
   const sources = [...new Set(cards.map(({ source }) => source))];
   const lines = sources.map((source) => {
     const from = cards.filter((card) => card.source === source);
-    return `Prices of ${from[0]?.date} from ${source}: ${from.map(({ shown }) => shown).join(', ')}`;
+    const dates = from.map(({ date }) => date).toSorted();
+    const whose = from[0]?.vendor === true ? '' : ' (a third party)';
+    return `Prices of ${dates[0]} or later from ${source}${whose}: ${from.map(({ shown }) => shown).join(', ')}`;
   });
   return lines.length === 0 ? [] : [lines.join('\n')];
 }

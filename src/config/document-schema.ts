@@ -85,7 +85,14 @@ const model = z.strictObject({
   params: jsonObject,
   price: price.nullable(),
   card: z
-    .strictObject({ model: z.string(), date: z.string(), source: z.string(), priced: z.boolean() })
+    .strictObject({
+      model: z.string(),
+      date: z.string(),
+      source: z.string(),
+      also: z.array(z.string()),
+      vendor: z.boolean(),
+      priced: z.boolean(),
+    })
     .exactOptional(),
   outputLimit: z.int().positive().exactOptional(),
 });

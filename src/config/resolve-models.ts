@@ -185,7 +185,7 @@ function addKnown(spec: ModelSpec, { entry, provider, place }: KnownPlace): Mode
       path: typeof entry === 'string' ? [] : ['params'],
       message:
         `model "${spec.model}" needs params.maxOutputTokens: "${kind}" demands a cap on output, ` +
-        'and the price table does not know this model',
+        'and the price table does not say how long its answers may be',
     });
   }
   if (known === null) return spec;

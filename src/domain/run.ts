@@ -43,13 +43,18 @@ export type ModelSpec = {
   readonly outputLimit?: number;
 };
 
-/** What the price table knows of a model, and since when. */
+/** What the price table knows of a model, and from where. */
 export type ModelCard = {
   /** Name of the row. */
   readonly model: string;
-  /** Day on which the row was read from its source, `YYYY-MM-DD`. */
+  /** `YYYY-MM-DD`: the text at `source` is of this day or later. */
   readonly date: string;
+  /** Address of the text that shows the price of input and output. */
   readonly source: string;
+  /** Addresses of the texts that show the row's other rates and its limit. */
+  readonly also: readonly string[];
+  /** Whether `source` is the provider's own; false = a third party's list. */
+  readonly vendor: boolean;
   /** Whether `price` is the row's; false = the run file has its own. */
   readonly priced: boolean;
 };

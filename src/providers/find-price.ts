@@ -2,11 +2,17 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Price } from '../domain/usage.ts';
 import { isFields } from './fields.ts';
 import { PRICE_TABLES } from './price-table.ts';
-import type { PriceRow } from './price-table.ts';
+import type { PriceRow, PriceTable } from './price-table.ts';
 
 export type KnownModel = {
-  /** Name of the row, the day and the page where it was read. */
-  readonly card: { readonly model: string; readonly date: string; readonly source: string };
+  /** Name of the row, and the texts that it comes from. */
+  readonly card: {
+    readonly model: string;
+    readonly date: string;
+    readonly source: string;
+    readonly also: readonly string[];
+    readonly vendor: boolean;
+  };
   readonly price: Price | null;
   readonly maxOutputTokens: number | null;
 };
@@ -26,19 +32,28 @@ export type PricedModel = {
  * leave the price unknown.
  */
 export function findKnownModel({ kind, model, params, now }: PricedModel): KnownModel | null {
-  for (const { date, source, rows } of PRICE_TABLES.filter((one) => one.kind === kind)) {
+  for (const table of PRICE_TABLES.filter((one) => one.kind === kind)) {
+    const { rows } = table;
     const row = rows.find((one) => one.model === model) ?? rows.find((one) => isNamed(one, model));
     if (row === undefined) continue;
-    const holds =
-      (row.until === undefined || now <= Date.parse(`${row.until}T23:59:59Z`)) && isStandard(params);
+    const holds = !isOver(row, now) && isStandard(params);
     return {
-      card: { model: row.model, date, source },
+      card: {
+        model: row.model,
+        date: row.date,
+        source: row.source,
+        also: row.also ?? [],
+        vendor: isVendor(table, row),
+      },
       price: holds ? row.price : null,
       maxOutputTokens: row.maxOutputTokens,
     };
   }
   return null;
 }
+
+const isOver = ({ until }: PriceRow, now: number): boolean =>
+  until !== undefined && now > Date.parse(`${until}T23:59:59Z`);
 
 const SNAPSHOT = /^-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
@@ -58,14 +73,34 @@ function isStandard(params: JsonObject): boolean {
   return !isFields(extraBody) || !PRICED_FIELDS.some((name) => Object.hasOwn(extraBody, name));
 }
 
+const isVendor = ({ hosts }: PriceTable, { source }: PriceRow): boolean =>
+  hosts.includes(new URL(source).hostname);
+
 const DAY_MS = 24 * 3_600_000;
 
-/** How old the table of each kind is, in days. */
-export const listPriceAges = (
-  now: number,
-): readonly { readonly kind: string; readonly date: string; readonly days: number }[] =>
-  PRICE_TABLES.map(({ kind, date }) => ({
-    kind,
-    date,
-    days: Math.floor((now - Date.parse(`${date}T00:00:00Z`)) / DAY_MS),
-  }));
+export type PriceAge = {
+  readonly kind: string;
+  /** Prices that hold now. */
+  readonly prices: number;
+  /** Those of them whose text is a third party's. */
+  readonly thirdParty: number;
+  /** The day of the oldest text of them, `YYYY-MM-DD`. */
+  readonly oldest: string;
+  /** Day on which the texts were looked up, and days since then. */
+  readonly read: string;
+  readonly days: number;
+};
+
+/** How old the table of each kind is, and on what it rests; `now` in epoch milliseconds. */
+export const listPriceAges = (now: number): readonly PriceAge[] =>
+  PRICE_TABLES.map((table) => {
+    const rows = table.rows.filter((row) => row.price !== null && !isOver(row, now));
+    return {
+      kind: table.kind,
+      prices: rows.length,
+      thirdParty: rows.filter((row) => !isVendor(table, row)).length,
+      oldest: rows.map(({ date }) => date).toSorted()[0] ?? table.read,
+      read: table.read,
+      days: Math.floor((now - Date.parse(`${table.read}T00:00:00Z`)) / DAY_MS),
+    };
+  });

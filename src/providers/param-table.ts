@@ -17,9 +17,11 @@ export type ParamRule = {
 
 type Setting = { readonly param: string; readonly is: readonly string[] };
 
-const REASONING = /^(?:o\d|gpt-(?:[5-9]|\d\d)(?!(?:\.\d+)?-chat))/;
-const NOT_REASONING = /^(?:gpt-3|gpt-4|chatgpt-|gpt-5(?:\.\d+)?-chat)/;
-const CLAUDE_WITHOUT_SAMPLING = /claude-(?:opus-4-[78]|(?:opus|sonnet|haiku|fable)-[5-9])/;
+const O_SERIES_AND_GPT_5 = /^(?:o[134]|gpt-5(?!\.\d|-chat))/;
+/** Models that always reason: they have no effort `none`. */
+const ALWAYS_REASONING = /^(?:o[134]|gpt-5(?!\.\d|-chat)|gpt-6(?:-astra|\.1-sol|\.2-(?:sol|astra)))/;
+const NOT_REASONING = /^(?:gpt-3|gpt-4|chatgpt-|gpt-5-chat)/;
+const CLAUDE_WITHOUT_SAMPLING = /claude-(?:opus-4-[78]|(?:opus|sonnet|fable)-5|haiku-5-5)/;
 const CLAUDE_BEFORE_ADAPTIVE = /claude-(?:[23]|instant|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8}|$))/;
 const CLAUDE_ADAPTIVE_ONLY = /claude-(?:(?:opus|haiku)-5-5|sonnet-5|fable-5)/;
 const CLAUDE_ALWAYS_THINKING = /claude-(?:(?:opus|sonnet)-5-5|fable-5)/;
@@ -31,6 +33,9 @@ const efforts = (models: RegExp, ...values: string[]): ParamRule => ({
   values,
   possible: `possible: ${values.join(', ')}`,
 });
+
+/** The API takes 1 from every model: it is the default. */
+const AS_DEFAULT = { params: ['temperature', 'topP'], values: ['1'] };
 
 const OPENAI: readonly ParamRule[] = [
   {
@@ -47,20 +52,28 @@ const OPENAI: readonly ParamRule[] = [
   },
   {
     kind: 'openai',
-    models: /^(?:o\d|gpt-5(?!\.\d)(?!-chat)|gpt-[6-9]|gpt-\d\d)/,
-    params: ['temperature', 'topP'],
+    models: ALWAYS_REASONING,
+    ...AS_DEFAULT,
     possible: 'a reasoning model draws as it likes; remove it, steer by reasoningEffort',
   },
   {
+    // Their effort is `none` when nothing is set.
     kind: 'openai',
-    models: /^gpt-5\.\d+(?!\.?\d*-chat)/,
-    params: ['temperature', 'topP'],
+    models: /^gpt-5\.[1245](?!-chat|-codex|-pro)/,
+    ...AS_DEFAULT,
+    unless: { param: 'reasoningEffort', is: ['none', 'unset'] },
+    possible: 'only with reasoningEffort: none; set that, or remove it',
+  },
+  {
+    kind: 'openai',
+    models: /^(?:gpt-5\.6|gpt-6-(?:sol|luna)|gpt-6\.1-terra)/,
+    ...AS_DEFAULT,
     unless: { param: 'reasoningEffort', is: ['none'] },
     possible: 'only with reasoningEffort: none; set that, or remove it',
   },
   {
     kind: 'openai',
-    models: REASONING,
+    models: O_SERIES_AND_GPT_5,
     params: ['presencePenalty', 'frequencyPenalty', 'stop'],
     when: { param: 'api', is: ['chat'] },
     possible: 'a reasoning model has no such parameter; remove it',
@@ -71,27 +84,40 @@ const OPENAI: readonly ParamRule[] = [
     params: ['reasoningEffort', 'reasoningSummary'],
     possible: 'this model does not reason; remove it',
   },
-  efforts(/^o\d/, 'low', 'medium', 'high'),
   efforts(/^gpt-5-pro/, 'high'),
-  efforts(/^gpt-5(?!\.\d|-chat|-pro)/, 'minimal', 'low', 'medium', 'high'),
-  efforts(/^gpt-5\.1(?!-chat|-codex-max)/, 'none', 'low', 'medium', 'high'),
-  efforts(/^gpt-5\.1-codex-max/, 'none', 'low', 'medium', 'high', 'xhigh'),
-  efforts(/^gpt-5\.[2-5](?!-chat)/, 'none', 'low', 'medium', 'high', 'xhigh'),
+  efforts(/^gpt-5(?:-mini|-nano)?(?:-\d{4}|$)/, 'minimal', 'low', 'medium', 'high'),
+  efforts(/^gpt-5\.1(?:-\d{4}|$)/, 'none', 'low', 'medium', 'high'),
+  efforts(/^gpt-5\.[245](?:-mini|-nano)?(?:-\d{4}|$)/, 'none', 'low', 'medium', 'high', 'xhigh'),
   efforts(/^gpt-5\.6/, 'none', 'low', 'medium', 'high', 'xhigh', 'max'),
-  efforts(/^gpt-6(?:-sol|-luna|\.1-terra)/, 'none', 'low', 'medium', 'high', 'xhigh', 'max'),
-  efforts(/^gpt-6(?!-sol|-luna|\.1-terra)/, 'low', 'medium', 'high', 'xhigh', 'max'),
+  efforts(/^(?:gpt-6-(?:sol|luna)|gpt-6\.1-terra)/, 'none', 'low', 'medium', 'high', 'xhigh', 'max'),
+  efforts(/^gpt-6(?:-astra|\.1-sol|\.2-(?:sol|astra))/, 'low', 'medium', 'high', 'xhigh', 'max'),
 ];
 
 const ANTHROPIC: readonly ParamRule[] = [
   {
     kind: 'anthropic',
     models: CLAUDE_WITHOUT_SAMPLING,
-    params: ['temperature', 'topP', 'topK'],
+    params: ['topP', 'topK'],
+    possible: 'this model draws as it likes; remove it, steer by reasoningEffort',
+  },
+  {
+    // 1 is its default, which it takes.
+    kind: 'anthropic',
+    models: CLAUDE_WITHOUT_SAMPLING,
+    params: ['temperature'],
+    values: ['1'],
     possible: 'this model draws as it likes; remove it, steer by reasoningEffort',
   },
   {
     kind: 'anthropic',
-    params: ['temperature', 'topK'],
+    params: ['temperature'],
+    when: { param: 'thinking', is: ['enabled', 'adaptive'] },
+    values: ['1'],
+    possible: 'not while it thinks; remove it, or set thinking: { type: disabled }',
+  },
+  {
+    kind: 'anthropic',
+    params: ['topK'],
     when: { param: 'thinking', is: ['enabled', 'adaptive'] },
     possible: 'not while it thinks; remove it, or set thinking: { type: disabled }',
   },
@@ -160,7 +186,7 @@ const GOOGLE: readonly ParamRule[] = [
   },
   {
     kind: 'google',
-    models: /^(?:models\/)?(?:gemini-(?:1|2\.0)|gemma-)/,
+    models: /^(?:models\/)?gemini-(?:1\.5|2\.0)(?!.*thinking)/,
     params: ['reasoningEffort', 'thinkingBudget', 'includeThoughts'],
     possible: 'this model does not think; remove it',
   },
@@ -180,32 +206,11 @@ const GOOGLE: readonly ParamRule[] = [
     range: [0, 24_576],
     possible: 'possible: 0 (off) to 24576, or -1 (as it likes)',
   },
-  {
-    kind: 'google',
-    models: /^(?:models\/)?gemini-2\.5-flash-lite/,
-    params: ['thinkingBudget'],
-    values: ['-1', '0'],
-    range: [512, 24_576],
-    possible: 'possible: 0 (off), 512 to 24576, or -1 (as it likes)',
-  },
-  {
-    kind: 'google',
-    models: /^(?:models\/)?gemini-3-pro(?!-image)/,
-    params: ['reasoningEffort'],
-    values: ['low', 'high'],
-    possible: 'possible: low, high',
-  },
-  {
-    kind: 'google',
-    params: ['thinkingBudget'],
-    when: { param: 'reasoningEffort', is: ['minimal', 'low', 'medium', 'high'] },
-    possible: 'it is one or the other; remove thinkingBudget or reasoningEffort',
-  },
 ];
 
 /**
- * What models refuse of parameters that their API knows: as the providers' documentation and the AI SDK's
- * tables of capabilities say. A model that no rule names is sent what the run file says.
+ * What models refuse of parameters that their API knows, where the providers' documentation, their answers in
+ * public reports or price lists that name efforts say so. A model that no rule names is sent what the run file says.
  */
 export const PARAM_RULES: readonly ParamRule[] = [...OPENAI, ...ANTHROPIC, ...GOOGLE];
 

@@ -3,10 +3,11 @@ import { describePlan } from '../../src/cli/describe-plan.ts';
 import { estimateRun } from '../../src/domain/estimate.ts';
 import { load } from '../support/load.ts';
 
-test('a plan says which prices come from the table, of which day and page', async () => {
+test('a plan says which prices come from the table, from which text and whose', async () => {
   const loaded = await load({
     models: [
       'anthropic:claude-haiku-4-5-20251001',
+      'google:gemini-3.5-flash',
       'mock:oracle',
       { id: 'own', provider: 'openai', model: 'gpt-5', price: { input: 1, output: 2 } },
     ],
@@ -14,10 +15,18 @@ test('a plan says which prices come from the table, of which day and page', asyn
   });
   const { text, document } = describePlan({ loaded, estimate: estimateRun(loaded.spec, loaded.suites) });
   expect(text).toMatch(
-    /^Prices of 2026-10-24 from https:\/\/platform\.claude\.com\S+: anthropic:claude-haiku-4-5-20251001 \(as claude-haiku-4-5\)$/m,
+    /^Prices of 2026-10-07 or later from https:\/\/platform\.claude\.com\S+: anthropic:claude-haiku-4-5-20251001 \(as claude-haiku-4-5\)$/m,
+  );
+  expect(text).toMatch(
+    /^Prices of 2026-10-07 or later from https:\/\/github\.com\S+ \(a third party\): google:gemini-3\.5-flash$/m,
   );
   expect(text).not.toContain('developers.openai.com');
   expect(document).toMatchObject({
-    prices: [{ card: { priced: true } }, { card: null }, { price: { input: 1 }, card: { priced: false } }],
+    prices: [
+      { card: { priced: true, vendor: true } },
+      { card: { priced: true, vendor: false } },
+      { card: null },
+      { price: { input: 1 }, card: { priced: false } },
+    ],
   });
 });

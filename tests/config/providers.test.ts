@@ -4,6 +4,7 @@ import { loadRun } from '../../src/config/load.ts';
 import { runSpecSchema } from '../../src/config/document-schema.ts';
 import { createBuiltInCatalog } from '../../src/config/built-in-catalog.ts';
 import { defineProvider } from '../../src/providers/define-provider.ts';
+import { findKnownModel } from '../../src/providers/find-price.ts';
 import { createProviderLookup } from '../../src/providers/lookup.ts';
 import type { Json } from '../../src/domain/json.ts';
 import { findProblems, toMessages } from './support.ts';
@@ -57,8 +58,8 @@ test('the plan says where a price comes from, and the run file comes first', asy
       'openai:gpt-unheard-of',
     ],
   });
-  const source = 'https://developers.openai.com/api/docs/pricing';
-  const card = { model: 'gpt-5', date: '2026-10-27', source };
+  const card = findKnownModel({ kind: 'openai', model: 'gpt-5', params: {}, now: Date.now() })?.card;
+  expect(card).toMatchObject({ model: 'gpt-5', date: '2025-11-13', vendor: false });
   expect(spec.models.map(({ price, card: found }) => [price?.input ?? null, found ?? null])).toEqual([
     [1.25, { ...card, priced: true }],
     [1, { ...card, priced: false }],
@@ -77,7 +78,7 @@ test('Anthropic gets a cap on output: the parameter, else the longest answer of 
   });
   expect(models.map(({ outputLimit }) => outputLimit ?? null)).toEqual([64_000, null]);
   expect(await judge('models: [anthropic:claude-next]')).toEqual([
-    'model "claude-next" needs params.maxOutputTokens: "anthropic" demands a cap on output, and the price table does not know this model',
+    'model "claude-next" needs params.maxOutputTokens: "anthropic" demands a cap on output, and the price table does not say how long its answers may be',
   ]);
 });
 
