@@ -162,6 +162,13 @@ test.each([
   expect(text.split('\n').at(-1)).toContain(command);
 });
 
+test('a run that has ended is not cancelled any more', () => {
+  const shown = view([row]);
+  const lines = draw({ ...shown, progress: { ...shown.progress, state: 'completed' } }).split('\n');
+  expect(lines).toHaveLength(5);
+  expect(lines.at(-1)).toBe('');
+});
+
 test('a notice of several lines takes one', () => {
   const text = draw({ ...view([row]), notice: 'first\nsecond' });
   expect(text.split('\n')).toHaveLength(5);

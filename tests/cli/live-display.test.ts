@@ -60,11 +60,11 @@ async function showOnTerminal(options: {
   return { screen, text, before: frames.slice(0, before), after: frames.slice(before) };
 }
 
-/** Lines from the first to the last that is not blank, of frames in which the run has a plan. */
+/** Lines from the first to the last that is not blank, of frames in which the run goes on. */
 const heightsOf = (frames: readonly (readonly string[])[]): ReadonlySet<number> =>
   new Set(
     frames
-      .filter((lines) => lines.some((line) => line.includes('request / model')))
+      .filter((lines) => lines.some((line) => / running( |$)/.test(line)))
       .map((lines) => lines.findLastIndex((line) => line !== '') + 1),
   );
 

@@ -124,53 +124,60 @@ async function readDetails(runId: string): Promise<string> {
 const findLeaks = (dump: Dump): readonly string[] =>
   [...dump].filter(([, text]) => text.includes(KEY)).map(([where]) => where);
 
-test('a key of the command alone reaches a worker without it, is lost with the worker, waited for, and kept nowhere', async () => {
-  expect(await place.assay('up')).toMatchObject({ exitCode: 0 });
-  const file = place.writeRunFile(document());
-  const started = await place.startWith(WITH_KEY, 'run', file, '--run-id', 'handed', '--detach').ended;
-  expect(started).toMatchObject({ exitCode: 0 });
-  const findSleep = () => findProcesses(place.dataDir).find(({ command }) => command.includes('sleep 1.5'));
-  await until(() => findSleep() ?? null);
-  expect(findCarriers()).toEqual([]);
-  await until(() => (findSleep() === undefined ? true : null));
+test(
+  'a key of the command alone reaches a worker without it, is lost with the worker, waited for, and kept nowhere',
+  { timeout: 300_000 },
+  async () => {
+    expect(await place.assay('up')).toMatchObject({ exitCode: 0 });
+    const file = place.writeRunFile(document());
+    const started = await place.startWith(WITH_KEY, 'run', file, '--run-id', 'handed', '--detach').ended;
+    expect(started).toMatchObject({ exitCode: 0 });
+    const findSleep = () => findProcesses(place.dataDir).find(({ command }) => command.includes('sleep 1.5'));
+    await until(() => findSleep() ?? null);
+    expect(findCarriers()).toEqual([]);
+    await until(() => (findSleep() === undefined ? true : null));
 
-  const pid = readStackFile(place.dataDir)?.worker?.process?.pid ?? 0;
-  process.kill(pid, 'SIGKILL');
-  // A command that has not the key brings a worker back that has not: the run waits, and says for what.
-  await until(async () => ((await readShown()).run.missingKeys.length > 0 ? true : null));
-  const [shown, detailed, atWait] = [
-    await place.assay('show', 'handed'),
-    await readDetails('handed'),
-    answered,
-  ];
-  expect(shown.stdout).toContain('Waiting for HANDED_KEY');
-  expect(shown.stdout).toContain('`export HANDED_KEY=...`, then `assay watch handed`');
-  expect(detailed).toContain('Waiting for HANDED_KEY');
-  const looking = place.start('watch', 'handed');
-  let said = '';
-  looking.process.stderr?.on('data', (text: string) => (said += text));
-  await until(() => (said.includes('export HANDED_KEY=...') ? true : null));
-  looking.process.kill('SIGKILL');
-  await looking.ended;
-  expect(answered).toBe(atWait);
+    const pid = readStackFile(place.dataDir)?.worker?.process?.pid ?? 0;
+    process.kill(pid, 'SIGKILL');
+    // A command that has not the key brings a worker back that has not: the run waits, and says for what.
+    await until(async () => ((await readShown()).run.missingKeys.length > 0 ? true : null));
+    const [shown, detailed, atWait] = [
+      await place.assay('show', 'handed'),
+      await readDetails('handed'),
+      answered,
+    ];
+    expect(shown.stdout).toContain('Waiting for HANDED_KEY');
+    expect(shown.stdout).toContain('`export HANDED_KEY=...`, then `assay watch handed`');
+    expect(detailed).toContain('Waiting for HANDED_KEY');
+    const looking = place.start('watch', 'handed');
+    let said = '';
+    looking.process.stderr?.on('data', (text: string) => (said += text));
+    await until(() => (said.includes('export HANDED_KEY=...') ? true : null));
+    looking.process.kill('SIGKILL');
+    await looking.ended;
+    expect(answered).toBe(atWait);
 
-  const watched = await place.startWith(WITH_KEY, 'watch', 'handed').ended;
-  expect(watched).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`${CASES}/${CASES}`) });
-  expect((await readShown()).run.missingKeys).toEqual([]);
-  expect(findCarriers()).toEqual([]);
-  const stack = readStackFile(place.dataDir);
-  const database = await dumpDatabase(localDatabaseUrl(place.dataDir, stack?.postgres?.port ?? 0));
-  const temporal = await dumpTemporal(`127.0.0.1:${stack?.temporal?.port ?? 0}`, 'default');
-  expect(database.get('table public.worker_keys')).toContain('HANDED_KEY');
-  expect(findLeaks(database)).toEqual([]);
-  expect(findLeaks(temporal)).toEqual([]);
-  expect(findLeaks(dumpFiles(place.dataDir))).toEqual([]);
-  const outputs = [started, shown, watched].map((one, index) => [`output ${index}`, one.stdout + one.stderr]);
-  expect(findLeaks(new Map(outputs as [string, string][]))).toEqual([]);
-  const calls = database.get('table public.model_calls')?.split('\n').length;
-  // One row a call: two of the agent, one of each case; a call that was in flight at the kill has one more.
-  expect(calls).toBeLessThanOrEqual(2 + CASES + 4);
-});
+    const watched = await place.startWith(WITH_KEY, 'watch', 'handed').ended;
+    expect(watched).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`${CASES}/${CASES}`) });
+    expect((await readShown()).run.missingKeys).toEqual([]);
+    expect(findCarriers()).toEqual([]);
+    const stack = readStackFile(place.dataDir);
+    const database = await dumpDatabase(localDatabaseUrl(place.dataDir, stack?.postgres?.port ?? 0));
+    const temporal = await dumpTemporal(`127.0.0.1:${stack?.temporal?.port ?? 0}`, 'default');
+    expect(database.get('table public.worker_keys')).toContain('HANDED_KEY');
+    expect(findLeaks(database)).toEqual([]);
+    expect(findLeaks(temporal)).toEqual([]);
+    expect(findLeaks(dumpFiles(place.dataDir))).toEqual([]);
+    const outputs = [started, shown, watched].map((one, index) => [
+      `output ${index}`,
+      one.stdout + one.stderr,
+    ]);
+    expect(findLeaks(new Map(outputs as [string, string][]))).toEqual([]);
+    const calls = database.get('table public.model_calls')?.split('\n').length;
+    // One row a call: two of the agent, one of each case; a call that was in flight at the kill has one more.
+    expect(calls).toBeLessThanOrEqual(2 + CASES + 4);
+  },
+);
 
 test('a variable that is unset everywhere skips its model; resume skips it again while the key is wrong, then runs it', async () => {
   const file = place.writeRunFile({

@@ -1,4 +1,5 @@
 import type { RunProgress } from '../../client/progress.ts';
+import { isTerminal } from '../../domain/outcome.ts';
 import { toPrintable } from '../../reports/terminal-text.ts';
 
 /**
@@ -7,7 +8,8 @@ import { toPrintable } from '../../reports/terminal-text.ts';
  */
 export function toHint(view: { readonly progress: RunProgress; readonly notice: string | null }): string {
   const { progress, notice } = view;
-  const text = notice ?? toCommand(progress) ?? progress.reason ?? 'Ctrl-C cancels';
+  const text =
+    notice ?? toCommand(progress) ?? progress.reason ?? (isTerminal(progress.state) ? '' : 'Ctrl-C cancels');
   return toPrintable(text);
 }
 
