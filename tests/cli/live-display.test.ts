@@ -34,20 +34,22 @@ async function showOnTerminal(options: {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const screen = new TerminalScreen(width, height);
-  const frames: string[][] = [];
+  const [before, after]: [string[][], string[][]] = [[], []];
   let [text, lastMs] = ['', performance.now()];
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     text += part;
     lastMs = performance.now();
-    screen.write(part, () => frames.push([...screen.lines]));
+    // Between the change of the size and the signal of it a frame may still be drawn for the old one.
+    screen.write(part, () => {
+      if (screen.cleared > 0) after.push([...screen.lines]);
+      else if (screen.width === width) before.push([...screen.lines]);
+    });
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  let before = 0;
   if (options.laterSize !== undefined) {
     // Half way the program says nothing new until it is told to go on.
     const isHalfWay = (): boolean => /\b5\/10\b/.test(text) && performance.now() - lastMs > 400;
     for (let look = 0; look < 400 && !isHalfWay(); look += 1) await sleep(25);
-    before = frames.length;
     const [nextWidth, nextHeight] = options.laterSize;
     screen.resize(nextWidth, nextHeight);
     const terminal = readFileSync(join(folder, 'tty'), 'utf8').trim();
@@ -57,7 +59,7 @@ async function showOnTerminal(options: {
   child.stdin.write('go on\n');
   await ended;
   rmSync(folder, { recursive: true });
-  return { screen, text, before: frames.slice(0, before), after: frames.slice(before) };
+  return { screen, text, before, after };
 }
 
 /** Lines from the first to the last that is not blank, of frames in which the run goes on. */

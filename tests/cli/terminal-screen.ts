@@ -14,7 +14,9 @@ const PARTS = new RegExp(
 export class TerminalScreen {
   width: number;
   height: number;
-  /** Whether a line ever was longer than the screen. */
+  /** How often the whole screen was cleared; the next two are counted from then on. */
+  cleared = 0;
+  /** Whether a line was longer than the screen. */
   wrapped = false;
   /** Lines that went out of the screen at its top. */
   scrolled = 0;
@@ -90,12 +92,18 @@ export class TerminalScreen {
     else if (letter === 'G') this.column = count - 1;
     else if (letter === 'H') [this.row, this.column] = [0, 0];
     else if (letter === 'K') this.eraseLine(numbers);
-    else if (letter === 'J' && numbers === '2') this.cells = this.cells.map(() => []);
+    else if (letter === 'J' && numbers === '2') this.clear();
     else if (letter === 'm') this.painted += 1;
     else if (letter === 'l' && numbers === '?2026') onFrame();
     else if (!(numbers.startsWith('?') && (letter === 'h' || letter === 'l'))) {
       throw new Error(`unknown sequence CSI ${numbers}${letter}`);
     }
+  }
+
+  private clear(): void {
+    this.cells = this.cells.map(() => []);
+    this.cleared += 1;
+    [this.wrapped, this.scrolled] = [false, 0];
   }
 
   private eraseLine(numbers: string): void {

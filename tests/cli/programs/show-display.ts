@@ -24,8 +24,9 @@ const toProgress = (done: number, state: RunProgress['state'] = 'running'): RunP
   generation: 1,
   missingKeys: [],
   budget: { spentUsd: done / 100, capUsd: 2, spentTokens: 0, capTokens: null },
-  startedAt: new Date().toISOString(),
-  finishedAt: null,
+  // The time that it took stands still, so that half way nothing is drawn again.
+  startedAt: '2026-03-01T10:00:00.000Z',
+  finishedAt: '2026-03-01T10:00:05.000Z',
   engines: [
     {
       engineId: 'one',
