@@ -1,5 +1,6 @@
 import { formatCount } from '../domain/format-count.ts';
 import type { RunPlan } from '../domain/plan.ts';
+import type { HarnessSpec } from '../domain/run.ts';
 import { formatTally } from '../domain/tally.ts';
 import type { PreparedRun, RequestBrief } from '../domain/workflow-brief.ts';
 import { toEngineId } from '../providers/lookup.ts';
@@ -7,6 +8,7 @@ import { countOpenCells, loadOutcomeCounts } from '../store/outcome-counts.ts';
 import type { RunRow } from '../store/runs.ts';
 import type { Dependencies } from './dependencies.ts';
 import { providerOf } from './preflight.ts';
+import { findRunTool } from './run-code.ts';
 
 /** Task queue of an engine; workers open it while a run needs it. */
 export const toModelQueue = (engineId: string): string => `assay-model-${engineId}`;
@@ -27,6 +29,7 @@ export async function toBrief(
     attempts: open.get(request.index) ?? 0,
     harness: request.spec.harness,
     environmentKind: request.spec.environment.kind,
+    ...listToolTimes(dependencies, plan, request.spec.harness),
     sessionScorers: request.sessionScorers,
     ...(request.processScorers === true ? { processScorers: true } : {}),
     strategy: request.spec.attempts.strategy,
@@ -51,6 +54,21 @@ export async function toBrief(
     plannedCells: [...open.values()].reduce((sum, cells) => sum + cells, 0),
     summary: await summarize(dependencies, plan),
   };
+}
+
+/** Workflows give a tool's activity a little longer than the tool. */
+function listToolTimes(
+  { modules }: Dependencies,
+  owner: RunPlan,
+  harness: HarnessSpec,
+): Pick<RequestBrief, 'toolTimesMs'> {
+  if (harness.kind !== 'agent') return {};
+  const toolTimesMs: { [tool: string]: number } = {};
+  for (const name of harness.tools) {
+    const tool = findRunTool(modules, { owner, harness }, name);
+    if (tool !== null) toolTimesMs[name] = tool.policy.timeoutMs;
+  }
+  return { toolTimesMs };
 }
 
 async function summarize({ db }: Dependencies, plan: RunPlan): Promise<string> {

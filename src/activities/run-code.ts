@@ -1,5 +1,6 @@
 import type { RunModule } from '../domain/run-module.ts';
-import type { RunSpec } from '../domain/run.ts';
+import type { HarnessSpec, RunSpec } from '../domain/run.ts';
+import { changePolicy } from '../domain/tool-policy.ts';
 import type { ModulePool } from '../modules/module-pool.ts';
 import { createModuleScorer } from '../modules/module-scorer.ts';
 import { createModuleTool } from '../modules/module-tool.ts';
@@ -10,10 +11,21 @@ import type { Tool } from '../tools/tool.ts';
 
 type Owner = { readonly spec: Pick<RunSpec, 'module'> };
 
-/** A tool by its name: built in, or of the run file. Null for a name that no tool has. */
-export function findRunTool(pool: ModulePool, { spec: { module } }: Owner, name: string): Tool | null {
+type OwnTools = { readonly owner: Owner; readonly harness: HarnessSpec };
+
+/**
+ * A tool that a harness offers: built in, or of the run file, with the policy that the run file gives it. Null for
+ * a name that is not offered.
+ */
+export function findRunTool(pool: ModulePool, { owner, harness }: OwnTools, name: string): Tool | null {
+  if (harness.kind !== 'agent' || !harness.tools.includes(name)) return null;
+  const { module } = owner.spec;
   const own = module?.tools.find(({ schema }) => schema.name === name);
-  return module === undefined || own === undefined ? findTool(name) : createModuleTool(pool, module, own);
+  const change = Object.hasOwn(harness.policies ?? {}, name) ? harness.policies?.[name] : undefined;
+  if (module !== undefined && own !== undefined)
+    return createModuleTool(pool, module, { ...own, policy: changePolicy(own.policy, change) });
+  const tool = findTool(name);
+  return tool === null ? null : { ...tool, policy: changePolicy(tool.policy, change) };
 }
 
 /** A scorer by its kind: built in, or of the run file. */

@@ -1,29 +1,40 @@
-import { toIdempotencyKey, type ToolCallKey } from '../domain/ids.ts';
-import type { AgentEnd } from '../domain/outcome.ts';
-import type { RunToolInput, RunToolResult, SessionRef } from '../domain/step.ts';
-import type { AssistantMessage, ToolCall } from '../domain/transcript.ts';
-import { SessionLostError } from '../environments/environment.ts';
-import type { EnvironmentSession } from '../environments/environment.ts';
-import { cutForModel } from '../tools/cut-for-model.ts';
-import { runTool } from '../tools/run-tool.ts';
-import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts';
+import { toIdempotencyKey } from '../domain/ids.ts';
+import type { RunToolInput, RunToolResult } from '../domain/step.ts';
+import { decideToolCall, type LedgerDecision } from '../domain/tool-ledger.ts';
+import { toToolPolicy } from '../domain/tool-policy.ts';
+import type { AssistantMessage } from '../domain/transcript.ts';
+import { askAboutCall, recordResolution } from '../store/asked-calls.ts';
 import { toJsonBlob } from '../store/blobs.ts';
-import { completeToolCall, startToolCall } from '../store/tool-calls.ts';
+import { rerunToolCall, startToolCall, type ToolStart } from '../store/tool-calls.ts';
+import type { ToolResult } from '../tools/tool.ts';
 import type { Dependencies } from './dependencies.ts';
-import { ModuleError } from '../modules/module-error.ts';
+import { executeTool, refuseUnknown, type ToolTurn } from './execute-tool.ts';
 import { checkPayload } from './failure.ts';
-import { withHeartbeat } from './heartbeat.ts';
+import { untilCancelled } from './heartbeat.ts';
+import { observe, toSubmitted, toToolCallKey } from './observe-tool.ts';
 import { findRunTool } from './run-code.ts';
-import { untilWritten } from './until-written.ts';
+import { workflowIdOf } from './workflow-id.ts';
 
 /**
- * Activity `runTool`: one tool call of an answer, write-ahead. The ledger decides whether it may run: a
- * completed call gives its stored output, a started one that may not be repeated ends the attempt.
+ * Activity `runTool`: one tool call of an answer, write-ahead. The ledger decides whether it may run
+ * (`decideToolCall`); a call whose row cannot be written does not run. A delivery that comes while an earlier one
+ * of this process still runs is answered by that one.
  */
-export const createToolRuns = (dependencies: Dependencies) => ({
-  runTool: (input: RunToolInput): Promise<RunToolResult> =>
-    withHeartbeat(async (signal) => checkPayload('runTool', await runOnce(dependencies, input, signal))),
-});
+export function createToolRuns(dependencies: Dependencies) {
+  const running = new Map<string, Promise<RunToolResult>>();
+  const runOrJoin = (input: RunToolInput, signal: AbortSignal): Promise<RunToolResult> => {
+    const key = toIdempotencyKey(toToolCallKey(input));
+    const known = running.get(key);
+    if (known !== undefined) return known;
+    const run = runOnce(dependencies, input, signal).finally(() => running.delete(key));
+    running.set(key, run);
+    return run;
+  };
+  return {
+    runTool: (input: RunToolInput): Promise<RunToolResult> =>
+      untilCancelled(async (signal) => checkPayload('runTool', await runOrJoin(input, signal))),
+  };
+}
 
 async function runOnce(
   dependencies: Dependencies,
@@ -35,166 +46,94 @@ async function runOnce(
   if (call === undefined) throw new Error(`the answer has no tool call ${input.call}`);
   const place = await dependencies.runs.find(input.cell);
   const { harness } = place.request.spec;
+  const tool = findRunTool(dependencies.modules, { owner: place.plan, harness }, call.name);
   const offered = harness.kind === 'agent' ? harness.tools : [];
-  const tool = offered.includes(call.name) ? findRunTool(dependencies.modules, place.plan, call.name) : null;
-  const key = toToolCallKey(input);
-  const ledger = await startToolCall(dependencies.db, {
-    key,
+  const turn: ToolTurn = { input, call, tool, offered, place, signal };
+  const policy = toPolicy(turn);
+  const start = await startToolCall(dependencies.db, {
+    key: toToolCallKey(input),
     tool: call.name,
     argumentsDigest: toJsonBlob(call.arguments).digest,
-    // A call that runs nothing (unknown tool, unreadable arguments) can be answered again.
-    idempotent: tool === null || call.arguments.kind === 'unreadable' || tool.policy.idempotent,
+    idempotent: policy.idempotent,
   });
-  if (ledger.kind === 'completed')
-    return { kind: 'observed', status: ledger.status, preview: '', measuredMs: 0 };
-  if (ledger.kind === 'unknown' && tool !== null) {
-    const known = answerUnknown(tool);
-    if (known.kind === 'refused') return known;
-    if (known.kind === 'skip')
-      return await observe(dependencies, { input, call, result: known.result, measuredMs: 0 });
-  }
-  const { modelId, caseId } = input.cell;
-  const about = { context: place.plan.spec.context, modelId, caseId };
-  return await execute(dependencies, { input, call, tool, offered, signal, about });
+  const { resolution } = input;
+  if (resolution !== undefined && start.kind === 'started')
+    await recordResolution(dependencies.db, { key: toToolCallKey(input), resolution });
+  return await act(dependencies, turn, { start, decision: decideToolCall(start, policy, resolution) });
 }
 
-const toToolCallKey = ({ cell, tryNumber, step, call }: RunToolInput): ToolCallKey => ({
-  runId: cell.runId,
-  task: cell.task,
-  attempt: cell.attempt,
-  generation: cell.generation,
-  tryNumber,
-  step,
-  call,
-});
+/** A call that runs nothing (unknown tool, unreadable arguments) can be answered again. */
+const toPolicy = ({ tool, call }: ToolTurn) =>
+  tool === null || call.arguments.kind === 'unreadable' ? toToolPolicy({ idempotent: true }) : tool.policy;
 
-type Unknown =
-  | { readonly kind: 'refused'; readonly end: AgentEnd }
-  | { readonly kind: 'skip'; readonly result: ToolResult }
-  | { readonly kind: 'rerun' };
+type Decided = { readonly start: ToolStart; readonly decision: LedgerDecision };
 
-/** A call that was started by a worker which died: nobody knows whether its effect took place (SPEC 8). */
-function answerUnknown(tool: Tool): Unknown {
-  switch (tool.policy.onUnknown) {
-    case 'rerun':
-      return { kind: 'rerun' };
-    case 'skip':
-      return {
-        kind: 'skip',
-        result: {
-          status: 'unknown',
-          text: 'The outcome of this call is unknown: the process that ran it was lost.',
-        },
-      };
-    case 'ask':
+async function act(
+  dependencies: Dependencies,
+  turn: ToolTurn,
+  { start, decision }: Decided,
+): Promise<RunToolResult> {
+  const executions = start.kind === 'started' ? start.executions : 1;
+  switch (decision) {
+    case 'run':
+      return await executeTool(dependencies, turn);
+    case 'run_again': {
+      const again = await rerunToolCall(dependencies.db, { key: toToolCallKey(turn.input), executions });
+      if (!again) throw new Error('the call was completed or started again meanwhile');
+      return await executeTool(dependencies, turn);
+    }
+    case 'replay':
+      return await replay(dependencies, turn, start);
     case 'refuse':
-      return {
-        kind: 'refused',
-        end: {
-          kind: 'failed',
-          outcome: 'refused',
-          reason: {
-            code: 'tool_outcome_unknown',
-            phase: 'run',
-            message: `${tool.schema.name} was started, its worker was lost, and it may not be repeated; run the attempt again to start it from a fresh session`,
-          },
-        },
-      };
+      return refuseUnknown(turn);
+    case 'ask':
+      return await ask(dependencies, turn, executions);
+    case 'skip':
+      return await say(dependencies, turn, UNKNOWN);
+    case 'accept':
+      return await say(dependencies, turn, toAccepted(turn.input.resolution?.output));
   }
 }
 
-type Execution = {
-  readonly input: RunToolInput;
-  readonly call: ToolCall;
-  readonly tool: Tool | null;
-  readonly offered: readonly string[];
-  readonly signal: AbortSignal;
-  readonly about: Exclude<ToolContext['about'], undefined>;
+/** The transcript holds the observation; a submitted answer is read from the call's own arguments. */
+async function replay(
+  dependencies: Dependencies,
+  { call, tool, input, signal }: ToolTurn,
+  start: ToolStart,
+): Promise<RunToolResult> {
+  if (tool?.place === 'free' && call.arguments.kind === 'parsed') {
+    const context = { session: null, idempotencyKey: '', timeoutMs: tool.policy.timeoutMs, signal };
+    const { final } = await tool.run(call.arguments.value, context);
+    if (final !== undefined) return await toSubmitted(dependencies, final, 0);
+  }
+  if (start.kind !== 'completed') throw new Error(`call ${input.call} has no stored output`);
+  return { kind: 'observed', status: start.status, preview: '', measuredMs: 0 };
+}
+
+async function ask(
+  { db }: Dependencies,
+  { input, call }: ToolTurn,
+  executions: number,
+): Promise<RunToolResult> {
+  await askAboutCall(db, { key: toToolCallKey(input), workflowId: workflowIdOf() });
+  const { tryNumber, step } = input;
+  const tool = call.name.slice(0, 60);
+  const preview = JSON.stringify(call.arguments.kind === 'parsed' ? call.arguments.value : '').slice(0, 200);
+  return {
+    kind: 'asked',
+    asked: { tryNumber, step, call: input.call, tool, preview: preview.toWellFormed(), executions },
+  };
+}
+
+const say = (dependencies: Dependencies, turn: ToolTurn, result: ToolResult): Promise<RunToolResult> =>
+  observe(dependencies, { ...turn, result, measuredMs: 0 });
+
+const UNKNOWN: ToolResult = {
+  status: 'unknown',
+  text: 'The outcome of this call is unknown: the process that ran it was lost. It may or may not have had its effect.',
 };
 
-async function execute(dependencies: Dependencies, execution: Execution): Promise<RunToolResult> {
-  const { input, call, tool, offered, signal, about } = execution;
-  const session = await attach(dependencies, input.session);
-  if (session === 'lost') return { kind: 'refused', end: environmentLost(input.session) };
-  const started = dependencies.now();
-  const timeoutMs = Math.min(tool?.policy.timeoutMs ?? 1_000, input.timeLeftMs ?? Infinity);
-  const idempotencyKey = toIdempotencyKey(toToolCallKey(input));
-  const context = { session, idempotencyKey, timeoutMs, signal, about };
-  const result = await runOrLose({ tool, call, offered, context }, input.session);
-  if ('kind' in result) return result;
-  const measuredMs = Math.round(result.measuredMs ?? dependencies.now() - started);
-  return await observe(dependencies, { input, call, result, measuredMs, signal });
-}
-
-async function attach(
-  { environmentFor }: Dependencies,
-  ref: SessionRef | null,
-): Promise<EnvironmentSession | null | 'lost'> {
-  if (ref === null) return null;
-  return (await environmentFor(ref.kind).attach(ref)) ?? 'lost';
-}
-
-/** What the tool gave, or why nothing could be run: its session went away, or its code is not to be had here. */
-async function runOrLose(
-  request: Parameters<typeof runTool>[0],
-  session: SessionRef | null,
-): Promise<ToolResult | Extract<RunToolResult, { kind: 'refused' }>> {
-  try {
-    return await runTool(request);
-  } catch (error) {
-    if (error instanceof SessionLostError) return { kind: 'refused', end: environmentLost(session) };
-    if (error instanceof ModuleError) return { kind: 'refused', end: infra('module', error.message) };
-    throw error;
-  }
-}
-
-const environmentLost = (session: SessionRef | null): AgentEnd =>
-  infra(
-    'environment_lost',
-    `session ${session?.sessionId ?? ''} is not on its host any more; \`assay resume\` runs the attempt again`,
-  );
-
-const infra = (code: string, message: string): AgentEnd => ({
-  kind: 'failed',
-  outcome: 'infra',
-  reason: { code, phase: 'run', message },
+const toAccepted = (output: string | undefined): ToolResult => ({
+  status: 'success',
+  text: output ?? 'The call took effect, but its output was lost.',
 });
-
-/** Stores the output and the observation before anybody is told of them. */
-async function observe(
-  dependencies: Dependencies,
-  seen: {
-    readonly input: RunToolInput;
-    readonly call: ToolCall;
-    readonly result: ToolResult;
-    readonly measuredMs: number;
-    readonly signal?: AbortSignal;
-  },
-): Promise<RunToolResult> {
-  const { input, call, result, measuredMs, signal } = seen;
-  const output = dependencies.redact(result.text);
-  const message = {
-    role: 'tool',
-    toolCallId: call.id,
-    toolName: call.name,
-    text: cutForModel(output),
-    status: result.status,
-  } as const;
-  const completion = {
-    key: toToolCallKey(input),
-    status: result.status,
-    output,
-    message,
-    sequence: input.sequence,
-  };
-  await untilWritten(
-    () => completeToolCall(dependencies.db, completion),
-    signal ?? new AbortController().signal,
-  );
-  return {
-    kind: 'observed',
-    status: result.status,
-    preview: message.text.slice(0, 80).toWellFormed(),
-    measuredMs,
-  };
-}

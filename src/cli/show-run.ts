@@ -6,6 +6,7 @@ import { isTerminal } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
 import { loadEngineStates, type EngineState } from '../store/engine-state.ts';
 import { listChanges, type RecordedChange } from '../store/limit-changes.ts';
+import type { AskedCallRow } from '../store/asked-calls.ts';
 import { loadPlan } from '../store/plans.ts';
 import { loadProgress, type ProgressRow } from '../store/progress.ts';
 import type { RunRow } from '../store/runs.ts';
@@ -15,19 +16,19 @@ import { countOf, formatDuration, formatMoment, formatState, formatUsd } from '.
 import { formatEngine } from './format-engine.ts';
 import { toRunUrl, withRuns } from './open-assay.ts';
 import { formatTextTable } from './text-table.ts';
-import { listOpenNext } from './waiting-run.ts';
+import { describeAsked, listOpenNext } from './waiting-run.ts';
 
 /** `assay show RUN` */
 export async function showRun(word: string, context: CommandContext): Promise<CommandResult> {
   return withRuns(context, async ({ connection, stack }) => {
     const run = await findRun(connection.db, word);
     const plan = run.planDigest === null ? null : await loadPlan(connection.db, run.runId);
-    const rows = (await loadProgress(connection.db, run.runId))?.rows ?? [];
+    const { rows = [], asked = [] } = (await loadProgress(connection.db, run.runId)) ?? {};
     const temporalUrl = toRunUrl(stack, run.runId);
     const changes = await listChanges(connection.db, { runId: run.runId });
     // What an engine does now says nothing about a run that has ended.
     const engines = isTerminal(run.state) ? [] : await loadEngineStates(connection.db, run.runId);
-    const facts = { run, plan, rows, engines, temporalUrl, changes };
+    const facts = { run, plan, rows, asked, engines, temporalUrl, changes };
     return toResult({ document: toDocument(facts), text: toText(facts), next: toNext(run, plan) });
   });
 }
@@ -37,11 +38,12 @@ type Facts = {
   readonly plan: RunPlan | null;
   readonly rows: readonly ProgressRow[];
   readonly engines: readonly EngineState[];
+  readonly asked: readonly AskedCallRow[];
   readonly temporalUrl: string | null;
   readonly changes: readonly RecordedChange[];
 };
 
-function toDocument({ run, plan, rows, engines, temporalUrl, changes }: Facts): object {
+function toDocument({ run, plan, rows, asked, engines, temporalUrl, changes }: Facts): object {
   return {
     run,
     temporalUrl,
@@ -50,11 +52,12 @@ function toDocument({ run, plan, rows, engines, temporalUrl, changes }: Facts): 
     estimate: plan?.estimate ?? null,
     progress: rows,
     engines,
+    asked,
     changes,
   };
 }
 
-function toText({ run, plan, rows, engines, temporalUrl, changes }: Facts): string {
+function toText({ run, plan, rows, asked, engines, temporalUrl, changes }: Facts): string {
   const totals = sumProgress(rows);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Run', run.runId],
@@ -79,6 +82,7 @@ function toText({ run, plan, rows, engines, temporalUrl, changes }: Facts): stri
       : plan.skippedModels.map((model) => `Skipped: ${model.modelId}: ${model.reason}`).join('\n'),
     engines.map(formatEngine).join('\n'),
     rows.length === 0 ? '' : toTable(rows),
+    describeAsked(run.runId, asked),
     changes.map(toChangeLine).join('\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');

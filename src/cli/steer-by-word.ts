@@ -25,7 +25,8 @@ export async function steerByWord(
   });
 }
 
-function toSignature(): { readonly by?: string } {
+/** The user of this machine, where it has a name. */
+export function toSignature(): { readonly by?: string } {
   try {
     return { by: userInfo().username };
   } catch {

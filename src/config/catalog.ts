@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import type { ModelCard } from '../domain/run.ts';
+import type { ToolPolicy } from '../domain/tool-policy.ts';
 import type { Price } from '../domain/usage.ts';
 import type { Path, Problem } from './problem.ts';
 
@@ -35,6 +36,10 @@ export type KnownModel = {
 export type Catalog = {
   readonly scorers: ScorerCatalog;
   readonly tools: ReadonlySet<string>;
+  /** Those of them that act in no environment, such as `submit`: named only by request. */
+  readonly freeTools?: ReadonlySet<string>;
+  /** How each of all tools may be repeated unless a file says otherwise. */
+  readonly policies?: ReadonlyMap<string, ToolPolicy>;
   /** Tools of the run file itself: they act outside environments. */
   readonly moduleTools?: ReadonlySet<string>;
   /** By kind, in the order in which they are offered. */

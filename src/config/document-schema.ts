@@ -102,13 +102,34 @@ const policy = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('allowlist'), allow: z.array(z.string()) }),
 ]);
 
+const toolPolicy = z.strictObject({
+  idempotent: z.boolean(),
+  timeoutMs: z.number(),
+  maxAttempts: z.int().min(1),
+  onUnknown: z.enum(['refuse', 'ask', 'rerun', 'skip']),
+});
+
+/** What a run file may say of a tool. */
+const toolPolicyChange = z.strictObject({
+  idempotent: z.boolean().exactOptional(),
+  timeoutMs: z.number().exactOptional(),
+  maxAttempts: z.int().min(1).exactOptional(),
+  onUnknown: toolPolicy.shape.onUnknown.exactOptional(),
+});
+
 const request = z.strictObject({
   name: z.string(),
   suiteKey: z.string(),
   modelIds: z.array(z.string()),
   harness: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('direct') }),
-    z.strictObject({ kind: z.literal('agent'), tools: z.array(z.string()), maxSteps: z.number() }),
+    z.strictObject({
+      kind: z.literal('agent'),
+      tools: z.array(z.string()),
+      maxSteps: z.number(),
+      policies: z.record(z.string(), toolPolicyChange).exactOptional(),
+      askExpiryMs: z.number().exactOptional(),
+    }),
   ]),
   environment: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('none') }),
@@ -144,12 +165,7 @@ const runModule = z.strictObject({
   tools: z.array(
     z.strictObject({
       schema: z.strictObject({ name: z.string(), description: z.string(), parameters: jsonValue }),
-      policy: z.strictObject({
-        idempotent: z.boolean(),
-        timeoutMs: z.number(),
-        onUnknown: z.enum(['refuse', 'ask', 'rerun', 'skip']),
-      }),
-      maxAttempts: z.int().min(1),
+      policy: toolPolicy,
     }),
   ),
   scorers: z.array(

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { environmentSchema } from './environment-schema.ts';
+import { harnessSchema } from './harness-schema.ts';
 import {
   amount,
   attemptLimits,
@@ -78,19 +79,6 @@ export const providerSchema = object({
     idle: positiveDuration.prefault('2m'),
   }).prefault({}),
 });
-
-const harnessSchema = z.union([
-  z.enum(['direct', 'agent', 'command']),
-  z.discriminatedUnion('kind', [
-    object({ kind: z.literal('direct') }),
-    object({
-      kind: z.literal('agent'),
-      tools: z.array(name).optional().describe('All built-in tools unless given.'),
-      maxSteps: count.default(30),
-    }),
-    z.looseObject({ kind: z.literal('command') }),
-  ]),
-]);
 
 const evaluationMode = z.enum(['reuse', 'none', 'fresh']);
 

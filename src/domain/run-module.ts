@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts';
+import type { ToolPolicy } from './tool-policy.ts';
 import type { ToolSchema } from './transcript.ts';
 
 /** The code of a TypeScript run file as a plan records it: workers run exactly these bytes. */
@@ -29,13 +30,7 @@ export type ModuleProvider = {
 /** A tool of `defineTool`: what models are told, and how it may be repeated (SPEC 8). */
 export type ModuleTool = {
   readonly schema: ToolSchema;
-  readonly policy: {
-    readonly idempotent: boolean;
-    readonly timeoutMs: number;
-    readonly onUnknown: 'refuse' | 'ask' | 'rerun' | 'skip';
-  };
-  /** Executions of one call that failed for a passing reason; 1 unless the tool is idempotent. */
-  readonly maxAttempts: number;
+  readonly policy: ToolPolicy;
 };
 
 /** A scorer of `defineScorer`. */

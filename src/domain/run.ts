@@ -3,6 +3,7 @@ import type { ResourceLimits } from './resources.ts';
 import type { JsonObject } from './json.ts';
 import type { RunModule } from './run-module.ts';
 import type { AttemptLimits } from './suite.ts';
+import type { ToolPolicyChange } from './tool-policy.ts';
 import type { Price } from './usage.ts';
 
 /** Where models are reached. Two providers with equal kind, base address and key name are one engine. */
@@ -61,7 +62,15 @@ export type ModelCard = {
 
 export type HarnessSpec =
   | { readonly kind: 'direct' }
-  | { readonly kind: 'agent'; readonly tools: readonly string[]; readonly maxSteps: number };
+  | {
+      readonly kind: 'agent';
+      readonly tools: readonly string[];
+      readonly maxSteps: number;
+      /** What the run file says of tools; absent where it names them alone. */
+      readonly policies?: { readonly [tool: string]: ToolPolicyChange };
+      /** How long a call waits for `assay resolve`; 24 h unless given. */
+      readonly askExpiryMs?: number;
+    };
 
 export type EnvironmentSpec = { readonly kind: 'none' } | SessionSpec;
 

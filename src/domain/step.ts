@@ -1,6 +1,7 @@
 import type { Cell } from './ids.ts';
 import type { AgentEnd, OutcomeKind, TerminalState } from './outcome.ts';
 import type { AttemptLimits } from './suite.ts';
+import type { AskedCall, ToolResolution } from './tool-ledger.ts';
 import type { FinishReason, ToolStatus } from './transcript.ts';
 
 /**
@@ -84,6 +85,8 @@ export type RunToolInput = {
   /** Null where the request has no environment. */
   readonly session: SessionRef | null;
   readonly timeLeftMs: number | null;
+  /** What a person said of this call, which had been asked about; absent before. */
+  readonly resolution?: ToolResolution;
 };
 
 export type RunToolResult =
@@ -93,7 +96,11 @@ export type RunToolResult =
       readonly preview: string;
       readonly measuredMs: number;
     }
-  | { readonly kind: 'refused'; readonly end: AgentEnd };
+  /** The agent handed in its answer: a blob of an assistant message. */
+  | { readonly kind: 'submitted'; readonly answerDigest: string; readonly measuredMs: number }
+  /** Nobody knows how the call ended, and its tool says that a person is asked. */
+  | { readonly kind: 'asked'; readonly asked: AskedCall }
+  | { readonly kind: 'ended'; readonly end: AgentEnd };
 
 export type EvaluateInput = {
   readonly cell: Cell;

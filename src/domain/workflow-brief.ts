@@ -36,6 +36,8 @@ export type RequestBrief = Packable & {
   readonly name: string;
   readonly harness: HarnessSpec;
   readonly environmentKind: string;
+  /** How long each tool may take; absent where no tool is offered. */
+  readonly toolTimesMs?: { readonly [tool: string]: number };
   /** Whether a scorer of the suite grades inside a session. */
   readonly sessionScorers: boolean;
   /** Whether a scorer of the run file grades in a process of its own. */

@@ -5,6 +5,7 @@ import { toProblem, type Problem } from '../config/problem.ts';
 import { EXPECTED, jsonObject, name, object, positiveDuration, variableName } from '../config/shapes.ts';
 import { within, type Source } from '../config/source.ts';
 import type { ModuleProvider, ModuleScorer, ModuleTool } from '../domain/run-module.ts';
+import { findPolicyProblem, toToolPolicy } from '../domain/tool-policy.ts';
 import type { GivenDefinition, ModuleDescription } from './child-messages.ts';
 import { FUNCTION } from './describe-definition.ts';
 import { toOptionsSchema } from './options-schema.ts';
@@ -112,19 +113,17 @@ function checkTool({ path, given }: GivenDefinition, { source, problems }: Check
   const at = within(source, path);
   const tool = checkShape(toolSchema, given, { source: at, problems });
   if (tool === null) return [];
-  const { idempotent, maxAttempts = idempotent ? 3 : 1, onUnknown = idempotent ? 'rerun' : 'refuse' } = tool;
-  if (!idempotent && maxAttempts > 1) {
-    const message = `a call of a tool that is not idempotent is made once: remove "maxAttempts", or say idempotent: true`;
-    problems.push(toProblem(at, { path: ['maxAttempts'], message }));
-  }
+  const { timeout: timeoutMs, idempotent, maxAttempts, onUnknown } = tool;
+  const policy = toToolPolicy({
+    idempotent,
+    timeoutMs,
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(onUnknown === undefined ? {} : { onUnknown }),
+  });
+  const problem = findPolicyProblem(policy);
+  if (problem !== null) problems.push(toProblem(at, { path: ['maxAttempts'], message: problem }));
   const parameters = tool.parameters as ModuleTool['schema']['parameters'];
-  return [
-    {
-      schema: { name: tool.name, description: tool.description, parameters },
-      policy: { idempotent, timeoutMs: tool.timeout, onUnknown },
-      maxAttempts,
-    },
-  ];
+  return [{ schema: { name: tool.name, description: tool.description, parameters }, policy }];
 }
 
 function checkScorer(

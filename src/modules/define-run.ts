@@ -1,9 +1,10 @@
+import type { toolEntrySchema } from '../config/harness-schema.ts';
 import type * as z from 'zod';
 import type { configFileSchema } from '../config/config-file.ts';
 import type { providerSchema, requestSchema, runFileSchema } from '../config/run-file.ts';
 import type { scorerEntry } from '../config/shapes.ts';
 import type { caseSchema, defaultsSchema, suiteFileSchema } from '../config/suite-file.ts';
-import { mark, type Defined } from './definition.ts';
+import { mark, type Defined, type DEFINITION } from './definition.ts';
 import type { DefinedProvider } from './define-provider.ts';
 import type { DefinedScorer } from './define-scorer.ts';
 import type { DefinedTool } from './define-tool.ts';
@@ -37,10 +38,17 @@ export type SuiteInput = Replace<
   }
 >;
 
+/** A definition has a name, too: only that of a tool is one. */
+type ToolInput =
+  | string
+  | (Exclude<z.input<typeof toolEntrySchema>, string> & { readonly [DEFINITION]?: never });
 type GivenHarness = Exclude<z.input<typeof requestSchema>['harness'], undefined>;
 type HarnessInput =
   | Exclude<GivenHarness, { kind: 'agent' }>
-  | Replace<Extract<GivenHarness, { kind: 'agent' }>, { readonly tools?: readonly (string | DefinedTool)[] }>;
+  | Replace<
+      Extract<GivenHarness, { kind: 'agent' }>,
+      { readonly tools?: readonly (ToolInput | DefinedTool)[] }
+    >;
 
 type OwnParts = { readonly harness?: HarnessInput };
 

@@ -62,6 +62,10 @@ const withModule = (catalog: Catalog, { tools, scorers, providers }: RunModule):
     return own.params === null ? [] : listParamProblems(toParamsSchema(own.params), model.params);
   },
   moduleTools: new Set(tools.map(({ schema }) => schema.name)),
+  policies: new Map([
+    ...(catalog.policies ?? []),
+    ...tools.map(({ schema, policy }) => [schema.name, policy] as const),
+  ]),
   scorers: new Map([
     ...catalog.scorers,
     ...scorers.map(

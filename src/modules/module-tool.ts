@@ -31,7 +31,7 @@ async function execute(execution: Execution): Promise<ToolResult> {
     const end = await send(execution, attempt, timeoutMs);
     measuredMs += end.measuredMs;
     const mayPass = end.kind === 'crashed' || (end.kind === 'failed' && end.error.retryable);
-    if (!mayPass || attempt >= tool.maxAttempts || measuredMs >= context.timeoutMs) {
+    if (!mayPass || attempt >= tool.policy.maxAttempts || measuredMs >= context.timeoutMs) {
       return { ...toResult(tool.schema.name, end, { attempt, timeoutMs }), measuredMs };
     }
   }

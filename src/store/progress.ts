@@ -1,4 +1,5 @@
 import type { RunState } from '../domain/outcome.ts';
+import { listAskedCalls, type AskedCallRow } from './asked-calls.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 import { loadBudgetUse, loadEngineLoads, type BudgetUse, type EngineLoad } from './run-load.ts';
@@ -40,6 +41,8 @@ export type Progress = {
   /** Those that its models are called through. */
   readonly engines: readonly EngineLoad[];
   readonly budget: BudgetUse | null;
+  /** Tool calls that wait for a person. */
+  readonly asked: readonly AskedCallRow[];
   readonly rows: readonly ProgressRow[];
 };
 
@@ -58,6 +61,7 @@ export async function loadProgress(db: Db, runId: string): Promise<Progress | nu
     missingKeys: run.missingKeys,
     engines: await loadEngineLoads(db, runId),
     budget: await loadBudgetUse(db, runId),
+    asked: run.finishedAt === null ? await listAskedCalls(db, runId) : [],
     rows: rows.map((row) => ({
       ...row,
       modelId: unescapeText(row.modelId),

@@ -1,17 +1,20 @@
 import type { ToolCallKey } from '../domain/ids.ts';
+import type { LedgerState } from '../domain/tool-ledger.ts';
 import type { ToolMessage, ToolStatus } from '../domain/transcript.ts';
 import { prepareBlob, toJsonBlob, toTextBlob } from './blobs.ts';
 import type { Db } from './pool.ts';
 import { selectRow } from './pool.ts';
 import { escapeText } from './text.ts';
 
-export type ToolStart =
-  /** The row `started` is durable: run the tool. */
-  | { readonly kind: 'run' }
-  /** It has run: nobody runs it again. */
-  | { readonly kind: 'completed'; readonly outputDigest: string; readonly status: ToolStatus }
-  /** It was started, may not be repeated, and nobody knows how it ended. */
-  | { readonly kind: 'unknown' };
+/** What the ledger holds of a call, after the row `started` was written if there was none. */
+export type ToolStart = Exclude<LedgerState, { kind: 'completed' }> | CompletedCall;
+
+/** It has run: nobody runs it again. */
+export type CompletedCall = {
+  readonly kind: 'completed';
+  readonly outputDigest: string;
+  readonly status: ToolStatus;
+};
 
 /** Writes the ledger row of a tool call before the tool runs. Throws when the key holds another call. */
 export async function startToolCall(
@@ -23,13 +26,38 @@ export async function startToolCall(
     readonly idempotent: boolean;
   },
 ): Promise<ToolStart> {
-  const row = await selectRow<{ kind: ToolStart['kind']; output_digest: string; status: ToolStatus }>(db, {
+  const row = await selectRow<StoredStart>(db, {
     name: 'start-tool-call',
-    text: 'select kind, output_digest, status from start_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+    text: 'select kind, executions, output_digest, status from start_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
     values: [...toKeyValues(call.key), escapeText(call.tool), call.argumentsDigest, call.idempotent],
   });
-  if (row.kind !== 'completed') return { kind: row.kind };
-  return { kind: 'completed', outputDigest: row.output_digest, status: row.status };
+  switch (row.kind) {
+    case 'fresh':
+      return { kind: 'fresh' };
+    case 'started':
+      return { kind: 'started', executions: row.executions };
+    case 'completed':
+      return { kind: 'completed', outputDigest: row.output_digest, status: row.status };
+  }
+}
+
+type StoredStart = {
+  readonly kind: ToolStart['kind'];
+  readonly executions: number;
+  readonly output_digest: string;
+  readonly status: ToolStatus;
+};
+
+/** Counts one more execution before it begins. False = the row is no longer as it was read: decide anew. */
+export async function rerunToolCall(
+  db: Db,
+  { key, executions }: { readonly key: ToolCallKey; readonly executions: number },
+): Promise<boolean> {
+  const row = await selectRow<{ again: boolean }>(db, {
+    text: 'select rerun_tool_call($1, $2, $3, $4, $5, $6, $7, $8) as again',
+    values: [...toKeyValues(key), executions],
+  });
+  return row.again;
 }
 
 /**
@@ -65,7 +93,7 @@ export async function completeToolCall(
   return { completed: row.completed, outputDigest: output.digest };
 }
 
-const toKeyValues = (key: ToolCallKey): unknown[] => [
+export const toKeyValues = (key: ToolCallKey): unknown[] => [
   key.runId,
   key.task,
   key.attempt,

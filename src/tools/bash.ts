@@ -3,8 +3,6 @@ import type { ExecResult } from '../environments/environment.ts';
 import { createTool, type SessionContext } from './create-tool.ts';
 import type { Tool, ToolResult } from './tool.ts';
 
-const TIMEOUT_MS = 60_000;
-
 const parameters = z.strictObject({
   command: z
     .string()
@@ -15,7 +13,9 @@ const parameters = z.strictObject({
     .min(1)
     .max(86_400_000)
     .optional()
-    .describe(`The command is ended after this time. Default and maximum: ${TIMEOUT_MS}.`),
+    .describe(
+      'The command is ended after this time. Default and maximum: what the tool may take, 60000 as a rule.',
+    ),
 });
 
 /** Runs shell text in the session. A command that fails, times out or cannot start is an observation. */
@@ -24,7 +24,7 @@ export const bash: Tool = createTool({
   description:
     'Run a shell command in the working directory. Answers with its output, stdout and stderr together, and its exit code.',
   parameters,
-  policy: { idempotent: false, timeoutMs: TIMEOUT_MS, onUnknown: 'refuse' },
+  policy: {},
   run: runBash,
 });
 

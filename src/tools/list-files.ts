@@ -11,7 +11,7 @@ export const listFiles: Tool = createTool({
   name: 'list_files',
   description: 'List the files of a directory, one a line; a trailing slash marks a directory.',
   parameters,
-  policy: { idempotent: true, timeoutMs: 60_000, onUnknown: 'rerun' },
+  policy: { idempotent: true },
   run: async ({ path = '.' }, { session }) => {
     const names = await session.listFiles(path);
     return { status: 'success', text: names.length === 0 ? `"${path}" is empty.` : names.join('\n') };

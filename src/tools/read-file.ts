@@ -14,7 +14,7 @@ export const readFile: Tool = createTool({
   name: 'read_file',
   description: 'Read a text file of at most 8 MiB, or some of its lines.',
   parameters,
-  policy: { idempotent: true, timeoutMs: 60_000, onUnknown: 'rerun' },
+  policy: { idempotent: true },
   run: async (args, { session }) => {
     const bytes = Buffer.from(await session.readFile(args.path));
     if (bytes.includes(0) || !isUtf8(bytes)) {

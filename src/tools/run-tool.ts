@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JsonObject } from '../domain/json.ts';
 import { SessionLostError } from '../environments/environment.ts';
 import type { ToolCall } from '../domain/transcript.ts';
 import { cutForModel } from './cut-for-model.ts';
@@ -26,13 +28,42 @@ export async function runTool(request: {
   if (call.arguments.kind === 'unreadable') return explainUnreadable(tool, call.arguments.text);
   // It has its own limits, and turns all that its code does into a result: what it throws is nobody's observation.
   if (tool.place === 'process') return await tool.run(call.arguments.value, context);
-  try {
-    return await withTimeout(tool.run(call.arguments.value, context), tool.schema.name, context);
-  } catch (error) {
-    context.signal.throwIfAborted();
-    if (error instanceof SessionLostError) throw error;
-    return { status: 'error', text: error instanceof Error ? error.message : String(error) };
+  return await runInTime(tool, call.arguments.value, context);
+}
+
+const FIRST_DELAY_MS = 200;
+
+/** Runs again what failed for a passing reason, as often as the policy allows and inside one time limit. */
+async function runInTime(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {
+  const startedMs = performance.now();
+  for (let attempt = 1; ; attempt += 1) {
+    const leftMs = Math.max(1, context.timeoutMs - (attempt === 1 ? 0 : performance.now() - startedMs));
+    try {
+      const own = { ...context, timeoutMs: leftMs };
+      return await withTimeout(tool.run(args, own), tool.schema.name, own);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (error instanceof SessionLostError) throw error;
+      const delayMs = FIRST_DELAY_MS * 2 ** (attempt - 1);
+      const isOver = attempt >= tool.policy.maxAttempts || delayMs >= leftMs;
+      if (isOver || !isPassing(error)) return toErrorResult(error, attempt);
+      await delay(delayMs, undefined, { signal: context.signal });
+    }
   }
+}
+
+/** Nothing is known to pass but what says so, and faults of connections and of a busy machine. */
+const PASSING = /^(ECONN(RESET|REFUSED|ABORTED)|EPIPE|ETIMEDOUT|EAI_AGAIN|EBUSY|EAGAIN|EMFILE|ENFILE)$/;
+
+function isPassing(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { retryable, code } = error as { readonly retryable?: unknown; readonly code?: unknown };
+  return retryable === true || (typeof code === 'string' && PASSING.test(code));
+}
+
+function toErrorResult(error: unknown, attempt: number): ToolResult {
+  const text = error instanceof Error ? error.message : String(error);
+  return { status: 'error', text: attempt === 1 ? text : `${text} (${attempt} times)` };
 }
 
 function explainUnknown(name: string, offered: readonly string[]): ToolResult {
@@ -45,7 +76,7 @@ function explainUnreadable(tool: Tool, text: string): ToolResult {
   const expected = `Expected one JSON object that fits ${JSON.stringify(tool.schema.parameters)}`;
   return {
     status: 'error',
-    text: `${tool.schema.name} was not run: its arguments were not JSON: ${shown}\n${expected}`,
+    text: `${tool.schema.name} was not run: its arguments were not JSON: ${shown}\n${expected}. Send the call again.`,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { EnvironmentSession } from '../environments/environment.ts';
 import type { JsonObject } from '../domain/json.ts';
+import type { ToolPolicy } from '../domain/tool-policy.ts';
 import type { ToolSchema, ToolStatus } from '../domain/transcript.ts';
 
 export type ToolContext = {
@@ -19,20 +20,15 @@ export type ToolResult = {
   readonly text: string;
   /** Time of the work itself, where waits for a place were part of the call. */
   readonly measuredMs?: number;
-};
-
-/** How a tool may be repeated (SPEC 8). */
-export type ToolPolicy = {
-  readonly idempotent: boolean;
-  readonly timeoutMs: number;
-  readonly onUnknown: 'refuse' | 'ask' | 'rerun' | 'skip';
+  /** The agent's final answer: it ends here. */
+  readonly final?: string;
 };
 
 export interface Tool {
   readonly schema: ToolSchema;
   readonly policy: ToolPolicy;
-  /** Where it acts: in the attempt's session, or in a process of its own. */
-  readonly place: 'session' | 'process';
+  /** Where it acts: in the attempt's session, in a process of its own, or nowhere: it only says something. */
+  readonly place: 'session' | 'process' | 'free';
   /** Bad arguments, failures and time-outs are results, not exceptions. */
   run(args: JsonObject, context: ToolContext): Promise<ToolResult>;
 }

@@ -12,7 +12,7 @@ export const writeFile: Tool = createTool({
   name: 'write_file',
   description: 'Write a text file, replacing what it held.',
   parameters,
-  policy: { idempotent: true, timeoutMs: 60_000, onUnknown: 'rerun' },
+  policy: { idempotent: true },
   run: async ({ path, content }, { session }) => {
     const bytes = Buffer.from(content, 'utf8');
     await session.writeFile(path, bytes);

@@ -86,12 +86,17 @@ export const opening = (kind: string) =>
     retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
   });
 
-/** Everything bound to an open session goes to the host that owns it. */
-export const onHost = (hostId: string, summary: string) =>
+type ToolStep = { readonly summary: string; readonly timeoutMs: number };
+
+/** A tool ends by its own limit; the activity around it gives it this much more. */
+const TOOL_GRACE_MS = 30_000;
+
+/** Everything bound to an open session goes to the host that owns it. `timeoutMs` is the tool's own limit. */
+export const onHost = (hostId: string, { summary, timeoutMs }: ToolStep) =>
   workflow.proxyActivities<Activities>({
     ...WAIT,
     taskQueue: `assay-host-${hostId}`,
-    startToCloseTimeout: '2h',
+    startToCloseTimeout: timeoutMs + TOOL_GRACE_MS,
     heartbeatTimeout: '30s',
     retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
     summary: summarize(summary),
@@ -114,11 +119,11 @@ export const grading = (hostId: string) =>
   });
 
 /** Code of the run file, in processes of a worker; those of one worker are as many as its slots. */
-export const inProcess = (summary: string) =>
+export const inProcess = ({ summary, timeoutMs }: ToolStep) =>
   workflow.proxyActivities<Activities>({
     ...WAIT,
     taskQueue: 'assay-process',
-    startToCloseTimeout: '2h',
+    startToCloseTimeout: timeoutMs + TOOL_GRACE_MS,
     heartbeatTimeout: '30s',
     retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
     summary: summarize(summary),

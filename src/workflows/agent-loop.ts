@@ -4,7 +4,13 @@ import { toCallPriority } from '../domain/call-priority.ts';
 import { formatAttemptKey } from '../domain/ids.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
 import { toOutputLimit } from '../domain/output-limit.ts';
-import type { AgentProgress, CallModelResult, SessionRef } from '../domain/step.ts';
+import type {
+  AgentProgress,
+  CallModelResult,
+  RunToolInput,
+  RunToolResult,
+  SessionRef,
+} from '../domain/step.ts';
 import type { AttemptLimits } from '../domain/suite.ts';
 import { addKnown } from '../domain/usage.ts';
 import { callModel, cleanup, closing, grading, inProcess, nameTry, onHost, opening } from './activities.ts';
@@ -94,8 +100,7 @@ async function runLoop(place: TryPlace, start: AgentState): Promise<LoopEnd> {
       };
     }
     const tools = await runTools({ place, session, limits, progress, answer });
-    if (tools.kind === 'refused')
-      return { kind: 'over', end: tools.end, answerDigest: progress.answerDigest };
+    if (tools.kind === 'ended') return { kind: 'over', end: tools.end, answerDigest: tools.answerDigest };
     progress = tools.progress;
   }
 }
@@ -108,30 +113,59 @@ type ToolTurn = {
   readonly answer: Extract<CallModelResult, { kind: 'answered' }>;
 };
 
+type ToolsEnd =
+  | { readonly kind: 'ended'; readonly end: AgentEnd; readonly answerDigest: string | null }
+  | { readonly kind: 'observed'; readonly progress: AgentProgress };
+
 /** The tool calls of one answer, in turn. Every call gets an observation, also past the time limit. */
-async function runTools(
-  turn: ToolTurn,
-): Promise<{ kind: 'refused'; end: AgentEnd } | { kind: 'observed'; progress: AgentProgress }> {
-  const { place, session, limits, answer } = turn;
+async function runTools(turn: ToolTurn): Promise<ToolsEnd> {
+  const { answer } = turn;
   let { progress } = turn;
-  for (const [index, call] of answer.toolCalls.entries()) {
+  for (const index of answer.toolCalls.keys()) {
     const sequence = progress.sequence + 1;
-    const summary = `step ${progress.step} · ${call.name}: ${call.preview}`;
-    const where = session === null ? inProcess(summary) : onHost(session.hostId, summary);
-    const result = await where.runTool({
-      cell: place.cell,
-      tryNumber: place.tryNumber,
-      step: progress.step,
-      call: index + 1,
-      answerDigest: answer.answerDigest,
-      sequence,
-      session,
-      timeLeftMs: timeLeft(limits, progress),
-    });
-    if (result.kind === 'refused') return result;
-    progress = { ...progress, sequence, measuredMs: progress.measuredMs + result.measuredMs };
+    const result = await runTool({ ...turn, progress }, index);
+    switch (result.kind) {
+      case 'ended':
+        return { kind: 'ended', end: result.end, answerDigest: progress.answerDigest };
+      case 'submitted':
+        return { kind: 'ended', end: { kind: 'ended', limit: null }, answerDigest: result.answerDigest };
+      case 'observed':
+        progress = { ...progress, sequence, measuredMs: progress.measuredMs + result.measuredMs };
+    }
   }
   return { kind: 'observed', progress: { ...progress, step: progress.step + 1 } };
+}
+
+const ASK_EXPIRY_MS = 24 * 3_600_000;
+
+/** One call, until the ledger has an answer: where nobody knows its outcome, a person is asked. */
+async function runTool(
+  { place, session, limits, progress, answer }: ToolTurn,
+  index: number,
+): Promise<Exclude<RunToolResult, { kind: 'asked' }>> {
+  const { harness, toolTimesMs = {} } = place.input.request;
+  const name = answer.toolCalls[index]?.name ?? '';
+  const summary = `step ${progress.step} · ${name}: ${answer.toolCalls[index]?.preview}`;
+  const step = { summary, timeoutMs: toolTimesMs[name] ?? 60_000 };
+  const where = session === null ? inProcess(step) : onHost(session.hostId, step);
+  const input: RunToolInput = {
+    cell: place.cell,
+    tryNumber: place.tryNumber,
+    step: progress.step,
+    call: index + 1,
+    answerDigest: answer.answerDigest,
+    sequence: progress.sequence + 1,
+    session,
+    timeLeftMs: timeLeft(limits, progress),
+  };
+  let result = await where.runTool(input);
+  while (result.kind === 'asked') {
+    if (place.desk === undefined) throw new Error('a tool runs where nobody can be asked');
+    const expiryMs = (harness.kind === 'agent' ? harness.askExpiryMs : undefined) ?? ASK_EXPIRY_MS;
+    const resolution = await place.desk.ask(result.asked, expiryMs);
+    result = await where.runTool({ ...input, resolution });
+  }
+  return result;
 }
 
 const addAnswer = (progress: AgentProgress, answer: ToolTurn['answer']): AgentProgress => ({

@@ -11,6 +11,7 @@ import { PauseGate } from './pause-gate.ts';
 import { runDirect } from './direct.ts';
 import { recordAttempt } from './recorder.ts';
 import { toOutcomeAttribute } from './search-attributes.ts';
+import { ToolDesk } from './tool-desk.ts';
 import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
 /** Where an attempt stands, as it continues as new. */
@@ -25,6 +26,9 @@ export type AttemptEnd =
   | { readonly kind: 'done'; readonly result: AttemptResult }
   | { readonly kind: 'continue'; readonly state: AttemptState };
 
+/** What people may say to an attempt meanwhile. */
+export type AttemptSurroundings = { readonly gate: PauseGate; readonly desk?: ToolDesk };
+
 export const FIRST_TRY: AttemptState = { tryNumber: 1, agent: null };
 
 /**
@@ -37,7 +41,9 @@ export async function attempt(
 ): Promise<AttemptResult> {
   const gate = new PauseGate(input.state?.paused);
   workflow.setHandler(workflow.defineSignal<[RunChanged]>(RUN_CHANGED), (change) => gate.change(change));
-  const end = await runAttempt(input, input.state ?? FIRST_TRY, gate);
+  const desk = new ToolDesk();
+  desk.handleMessages();
+  const end = await runAttempt(input, input.state ?? FIRST_TRY, { gate, desk });
   if (end.kind === 'continue') {
     const state = { ...end.state, paused: gate.isClosed };
     return await workflow.continueAsNew<typeof attempt>({ ...input, state });
@@ -56,12 +62,12 @@ export async function attempt(
 export async function runAttempt(
   input: AttemptInput,
   state: AttemptState,
-  gate: PauseGate,
+  { gate, desk }: AttemptSurroundings,
 ): Promise<AttemptEnd> {
   const cell = toCell(input);
   let { tryNumber, agent } = state;
   for (;;) {
-    const tried = await runTry({ input, cell, tryNumber }, agent);
+    const tried = await runTry({ input, cell, tryNumber, ...(desk === undefined ? {} : { desk }) }, agent);
     if (tried.kind === 'continue') return { kind: 'continue', state: { tryNumber, agent: tried.state } };
     if (tried.kind === 'stopped' && tried.scope === 'run') {
       return { kind: 'done', result: { outcome: null, pass: false, stopped: 'run' } };
@@ -104,6 +110,9 @@ async function record(
   return { outcome, pass, stopped: frozen === null ? null : 'run' };
 }
 
+/** Scorers have their own limits. */
+const GRADING_MS = 2 * 3_600_000;
+
 /** The scores of the run file's own scorers, where the request has any and the agent ended. */
 async function gradeInProcess(
   { request, ...input }: AttemptInput,
@@ -112,7 +121,10 @@ async function gradeInProcess(
 ): Promise<{ readonly processScoresDigest?: string }> {
   if (request.processScorers !== true || end.kind === 'failed') return {};
   const cell = toCell({ ...input, request });
-  const grading = inProcess(`grade · ${nameTry({ cell, tryNumber })}`);
+  const grading = inProcess({
+    summary: `grade · ${nameTry({ cell, tryNumber })}`,
+    timeoutMs: GRADING_MS,
+  });
   const { scoresDigest } = await grading.gradeInProcess({ cell, tryNumber, answerDigest });
   return { processScoresDigest: scoresDigest };
 }

@@ -1,5 +1,6 @@
 import type { LimitChange } from '../domain/limit-change.ts';
 import type { RunState } from '../domain/outcome.ts';
+import type { ResolutionChoice } from '../domain/tool-ledger.ts';
 import type { Tally } from '../domain/workflow-brief.ts';
 
 /**
@@ -74,4 +75,15 @@ export type RunChanged = {
   readonly paused: boolean;
   /** Nothing is started any more. */
   readonly stopped: boolean;
+};
+
+/** Update and signal to an attempt: what became of a tool call that somebody is asked about. */
+export const RESOLVE_TOOL_CALL = 'resolveToolCall';
+/** Why it is refused while nobody is asked. */
+export const NOTHING_WAITS = 'no tool call of this attempt waits for a decision';
+export type ResolvedToolCall = {
+  readonly choice: ResolutionChoice;
+  readonly step: number;
+  readonly call: number;
+  readonly tool: string;
 };

@@ -134,7 +134,7 @@ class Pool {
   /** The same function in every place: inline for light attempts, else in a child workflow of its own. */
   private startAttempt(input: AttemptInput): Promise<AttemptEnd> {
     return input.request.light && input.run.execution.packing === 'auto'
-      ? runAttempt(input, FIRST_TRY, this.gate)
+      ? runAttempt(input, FIRST_TRY, { gate: this.gate })
       : this.runChild(input);
   }
 

@@ -3,12 +3,15 @@ import type { AgentEnd } from '../domain/outcome.ts';
 import type { AgentProgress, SessionRef } from '../domain/step.ts';
 import type { AttemptLimits } from '../domain/suite.ts';
 import type { AttemptInput } from '../domain/workflow-brief.ts';
+import type { ToolDesk } from './tool-desk.ts';
 
 /** Which try of which attempt is run. */
 export type TryPlace = {
   readonly input: AttemptInput;
   readonly cell: Cell;
   readonly tryNumber: number;
+  /** Where a tool call waits for a person; absent where no tool can run. */
+  readonly desk?: ToolDesk;
 };
 
 /** How the agent's part of a try ended, with what grading needs to know. */

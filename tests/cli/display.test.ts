@@ -54,6 +54,7 @@ const progress = (rows: readonly ProgressRow[]): RunProgress => ({
   missingKeys: [],
   engines: [engine],
   budget: null,
+  asked: [],
   startedAt: '2026-03-01T10:00:00.000Z',
   finishedAt: null,
   rows,

@@ -8,7 +8,7 @@ import {
   planSession,
 } from '../../src/store/sessions.ts';
 import { appendSteps, loadTranscript } from '../../src/store/steps.ts';
-import { completeToolCall, startToolCall } from '../../src/store/tool-calls.ts';
+import { completeToolCall, rerunToolCall, startToolCall } from '../../src/store/tool-calls.ts';
 import { recordDiscardedTry } from '../../src/store/tries.ts';
 import { attemptKey, openTestStore } from './support.ts';
 
@@ -97,7 +97,7 @@ const end = (step: number, output: string) =>
   });
 
 test('AF-18 AF-21 a completed tool call gives its stored output and is not run again', async () => {
-  expect(await startToolCall(store.pool, call(1, false))).toEqual({ kind: 'run' });
+  expect(await startToolCall(store.pool, call(1, false))).toEqual({ kind: 'fresh' });
   const { completed, outputDigest } = await end(1, 'done \0');
   expect(completed).toBe(true);
   expect(await startToolCall(store.pool, call(1, false))).toEqual({
@@ -113,16 +113,19 @@ test('AF-18 AF-21 a completed tool call gives its stored output and is not run a
   expect(message).toMatchObject({ role: 'tool', text: 'done \0' });
 });
 
-test('AF-17 a started call that may not be repeated has an unknown outcome; an idempotent one runs again', async () => {
+test('AF-17 the ledger tells a started call from a fresh one, and counts each further execution before it begins', async () => {
   await startToolCall(store.pool, call(2, false));
-  expect(await startToolCall(store.pool, call(2, false))).toEqual({ kind: 'unknown' });
+  expect(await startToolCall(store.pool, call(2, false))).toEqual({ kind: 'started', executions: 1 });
   await startToolCall(store.pool, call(3, true));
-  expect(await startToolCall(store.pool, call(3, true))).toEqual({ kind: 'run' });
+  const { key: again } = call(3, true);
+  expect(await rerunToolCall(store.pool, { key: again, executions: 1 })).toBe(true);
+  expect(await startToolCall(store.pool, call(3, true))).toEqual({ kind: 'started', executions: 2 });
+  expect(await rerunToolCall(store.pool, { key: again, executions: 1 })).toBe(false);
 });
 
 test('AF-19 the same tool and arguments at two steps are two executions; another call under one key is refused', async () => {
-  expect(await startToolCall(store.pool, call(4, false))).toEqual({ kind: 'run' });
-  expect(await startToolCall(store.pool, call(5, false))).toEqual({ kind: 'run' });
+  expect(await startToolCall(store.pool, call(4, false))).toEqual({ kind: 'fresh' });
+  expect(await startToolCall(store.pool, call(5, false))).toEqual({ kind: 'fresh' });
   await expect(
     startToolCall(store.pool, { ...call(5, false), argumentsDigest: 'e'.repeat(64) }),
   ).rejects.toThrow('other arguments');

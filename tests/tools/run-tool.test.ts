@@ -128,7 +128,7 @@ test('F19 an unknown or empty name is answered with the names that exist', async
     const result = await send({ session, name, arguments: { kind: 'parsed', value: {} } });
     expect(result).toEqual({
       status: 'error',
-      text: `There is no tool "${name}". Tools: bash, read_file, write_file, list_files.`,
+      text: `There is no tool "${name}". Tools: bash, read_file, write_file, list_files, submit.`,
     });
   }
 });
@@ -159,7 +159,7 @@ test('a session that is gone is no observation', async () => {
 
 test('only tools that may be repeated are marked as such', () => {
   const idempotent = TOOL_NAMES.filter((name) => findTool(name)?.policy.idempotent);
-  expect(idempotent).toEqual(['read_file', 'write_file', 'list_files']);
+  expect(idempotent).toEqual(['read_file', 'write_file', 'list_files', 'submit']);
 });
 
 function findBash(): Tool {
@@ -167,3 +167,57 @@ function findBash(): Tool {
   if (tool === null) throw new Error('bash is missing');
   return tool;
 }
+
+/** Fails for a passing reason so many times. */
+function flaky(times: number, policy: Partial<Tool['policy']>) {
+  const keys: string[] = [];
+  const tool: Tool = {
+    schema: { name: 'flaky', description: '', parameters: {} },
+    policy: { idempotent: true, timeoutMs: 20_000, maxAttempts: 3, onUnknown: 'rerun', ...policy },
+    place: 'session',
+    run: async (_args, { idempotencyKey }) => {
+      keys.push(idempotencyKey);
+      if (keys.length > times) return { status: 'success', text: 'there' };
+      throw Object.assign(new Error('connection reset'), { code: 'ECONNRESET' });
+    },
+  };
+  return { tool, keys };
+}
+
+test('AF-13 AF-05 what fails for a passing reason is tried again with the same key where the tool may be repeated', async () => {
+  const session = await openSession();
+  const args: ToolArguments = { kind: 'parsed', value: {} };
+  const use = async (times: number, policy: Partial<Tool['policy']>) => {
+    const { tool, keys } = flaky(times, policy);
+    const result = await send({ session, tool, name: 'flaky', arguments: args });
+    return { result, keys };
+  };
+  expect(await use(2, {})).toEqual({
+    result: { status: 'success', text: 'there' },
+    keys: ['key', 'key', 'key'],
+  });
+  expect(await use(3, {})).toMatchObject({ result: { status: 'error', text: 'connection reset (3 times)' } });
+  const once = await use(1, { idempotent: false, maxAttempts: 1 });
+  expect(once).toEqual({ result: { status: 'error', text: 'connection reset' }, keys: ['key'] });
+});
+
+test('submit hands in an answer and needs no environment', async () => {
+  const value = { answer: '42' };
+  const tool = findTool('submit');
+  const context = {
+    session: null,
+    idempotencyKey: '',
+    timeoutMs: 1_000,
+    signal: new AbortController().signal,
+  };
+  const call = { id: 'c', name: 'submit', arguments: { kind: 'parsed' as const, value } };
+  expect(await runTool({ tool, offered: ['submit'], call, context })).toEqual({
+    status: 'success',
+    text: 'Submitted.',
+    final: '42',
+  });
+  const wrong = { ...call, arguments: { kind: 'parsed' as const, value: { text: '42' } } };
+  expect(await runTool({ tool, offered: ['submit'], call: wrong, context })).toMatchObject({
+    status: 'error',
+  });
+});

@@ -259,3 +259,20 @@ test('AC-K2 attempts of a heavy task under pass run one after another and stop a
   );
   expect(await readSessions(assay, runId)).toHaveLength(2);
 });
+
+test('an agent that submits has ended: its words there are the answer, and what follows is not run', async () => {
+  const submit = { name: 'submit', arguments: { answer: '1' } };
+  const late = { name: 'bash', arguments: { command: 'echo late > late.txt' } };
+  const runId = await begin(assay, {
+    models: [script([{ say: 'I think', tools: [submit, late] }])],
+    suite: {
+      ...sums(1),
+      scorers: ['exact', { kind: 'command', command: 'test ! -e late.txt; grep -qx 1 $ASSAY_ANSWER' }],
+    },
+    ...agent({ tools: ['bash', 'submit'] }),
+  });
+  await assay.result(runId);
+  const { outcome, toolCalls } = await loadAttempt(runId);
+  expect(outcome).toMatchObject({ kind: 'scored', score: 1, limit: null });
+  expect(toolCalls).toMatchObject([{ tool: 'submit', state: 'completed' }]);
+});

@@ -7,6 +7,7 @@ import { addInit } from './init.ts';
 import { addList } from './list.ts';
 import { addPause } from './pause.ts';
 import { addReport } from './report.ts';
+import { addResolve } from './resolve.ts';
 import { addResume } from './resume.ts';
 import { addRun } from './run.ts';
 import { addSchema } from './schema.ts';
@@ -29,6 +30,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addPause,
   addUnpause,
   addSet,
+  addResolve,
   addCancel,
   addResume,
   addUp,

@@ -1,5 +1,7 @@
 import type { RunProgress } from '../../client/progress.ts';
 import { isTerminal } from '../../domain/outcome.ts';
+import { formatAskedCell } from '../../client/resolve-tool-call.ts';
+import { quoteWord } from '../quote-word.ts';
 import { toPrintable } from '../../reports/terminal-text.ts';
 
 /**
@@ -13,11 +15,16 @@ export function toHint(view: { readonly progress: RunProgress; readonly notice: 
   return toPrintable(text);
 }
 
-function toCommand({ runId, state, reason, missingKeys }: RunProgress): string | null {
+function toCommand({ runId, state, reason, missingKeys, asked }: RunProgress): string | null {
   const because = reason === null ? '' : ` · ${reason}`;
   if (state === 'awaiting_approval')
     return `assay approve ${runId} lets it start, with --reject it ends${because}`;
   if (state === 'paused') return `assay unpause ${runId} goes on${because}`;
+  const [first] = asked;
+  if (first !== undefined) {
+    const cell = quoteWord(formatAskedCell(first));
+    return `assay resolve ${runId} ${cell} done|rerun|skip · ${first.tool} of step ${first.step} lost its worker`;
+  }
   if (missingKeys.length === 0) return null;
   return `export ${missingKeys.map((name) => `${name}=...`).join(' ')}; assay watch ${runId} · no worker has the key`;
 }

@@ -89,6 +89,12 @@ create table tool_calls (
   status text,
   output_digest text,
   executions int not null default 1,
+  -- Nobody knows its outcome, and its attempt waits for a person: since when, and which workflow is to be told.
+  asked_at timestamptz,
+  asked_workflow text,
+  -- What the person said (`done`, `rerun`, `skip`), or `expired`.
+  resolution text,
+  resolved_by text,
   started_at timestamptz not null default now(),
   completed_at timestamptz,
   primary key (run_id, task, attempt, generation, try_number, step, call)

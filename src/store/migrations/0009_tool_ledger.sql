@@ -1,9 +1,9 @@
--- Write-ahead: `run` is answered only after the row `started` is there. A started row of a tool that may not
--- be repeated has an unknown outcome.
+-- Write-ahead: `fresh` is answered only after the row `started` is there. What follows from a row that was
+-- there before is decided by `decideToolCall` in src/domain/tool-ledger.ts.
 create function start_tool_call(
   p_run text, p_task int, p_attempt int, p_generation int, p_try int, p_step int, p_call int,
   p_tool text, p_arguments_digest text, p_idempotent boolean,
-  out kind text, out output_digest text, out status text
+  out kind text, out executions int, out output_digest text, out status text
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -13,8 +13,9 @@ begin
     idempotent)
   values (p_run, p_task, p_attempt, p_generation, p_try, p_step, p_call, p_tool, p_arguments_digest, p_idempotent)
   on conflict do nothing;
+  executions := 1;
   if found then
-    kind := 'run';
+    kind := 'fresh';
     return;
   end if;
   select * into row from tool_calls
@@ -24,17 +25,24 @@ begin
   if row.tool <> p_tool or row.arguments_digest <> p_arguments_digest then
     raise exception 'Call % of step % was started as % with other arguments; the ledger keeps one call a key.',
       p_call, p_step, row.tool using errcode = 'AS006';
-  elsif row.state = 'completed' then
-    kind := 'completed'; output_digest := row.output_digest; status := row.status;
-  elsif not row.idempotent then
-    kind := 'unknown';
-  else
-    kind := 'run';
+  end if;
+  kind := row.state; executions := row.executions; output_digest := row.output_digest; status := row.status;
+end $$;
+
+-- Counts one more execution before it begins; false = the row has moved on since `p_executions` was read.
+create function rerun_tool_call(
+  p_run text, p_task int, p_attempt int, p_generation int, p_try int, p_step int, p_call int, p_executions int
+) returns boolean language sql as $$
+  with again as (
     update tool_calls set executions = executions + 1
     where run_id = p_run and task = p_task and attempt = p_attempt and generation = p_generation
-      and try_number = p_try and step = p_step and call = p_call;
-  end if;
-end $$;
+      and try_number = p_try and step = p_step and call = p_call and state = 'started' and executions = p_executions
+    returning 1
+  ) select exists (select from again)
+$$;
+
+-- Calls whose outcome somebody is asked about.
+create index tool_calls_asked on tool_calls (run_id) where asked_at is not null and state = 'started';
 
 -- Completes a started row and keeps the full output and the message that the model reads. The first end
 -- wins; returns whether this one did.

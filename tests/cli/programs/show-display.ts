@@ -23,6 +23,7 @@ const toProgress = (done: number, state: RunProgress['state'] = 'running'): RunP
   reason: null,
   generation: 1,
   missingKeys: [],
+  asked: [],
   budget: { spentUsd: done / 100, capUsd: 2, spentTokens: 0, capTokens: null },
   // The time that it took stands still, so that half way nothing is drawn again.
   startedAt: '2026-03-01T10:00:00.000Z',

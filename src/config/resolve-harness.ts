@@ -1,0 +1,109 @@
+import type { HarnessSpec } from '../domain/run.ts';
+import { changePolicy, findPolicyProblem, type ToolPolicyChange } from '../domain/tool-policy.ts';
+import type { Catalog } from './catalog.ts';
+import type { HarnessEntry, ToolEntry } from './harness-schema.ts';
+import { findNearest } from './nearest.ts';
+import type { Finding } from './problem.ts';
+import { toUnavailable } from './resolve-models.ts';
+
+type Report = (finding: Finding) => void;
+
+type Asked = {
+  readonly given: HarnessEntry;
+  /** The request has no environment. */
+  readonly isBare: boolean;
+};
+
+/** A harness with every default filled in; what is wrong is reported and left out. */
+export function resolveHarness({ given, isBare }: Asked, catalog: Catalog, report: Report): HarnessSpec {
+  const kind = typeof given === 'string' ? given : given.kind;
+  switch (kind) {
+    case 'direct':
+      return { kind };
+    case 'agent': {
+      const entry = typeof given === 'string' || given.kind !== 'agent' ? null : given;
+      const harness = resolveAgent(entry, toOffered(catalog, isBare), { catalog, report });
+      if (isBare) checkActing(harness, catalog, report);
+      return harness;
+    }
+    case 'command':
+      report({
+        path: ['harness', 'kind'],
+        message: toUnavailable('harness "command"', ['direct', 'agent']),
+        got: kind,
+      });
+      return { kind: 'direct' };
+  }
+}
+
+type AgentSpec = Extract<HarnessSpec, { kind: 'agent' }>;
+type AgentEntry = Extract<Exclude<HarnessEntry, string>, { kind: 'agent' }>;
+
+function resolveAgent(
+  entry: AgentEntry | null,
+  offered: readonly string[],
+  { catalog, report }: { readonly catalog: Catalog; readonly report: Report },
+): AgentSpec {
+  const named: readonly ToolEntry[] = entry?.tools ?? offered;
+  const known = new Set([...catalog.tools, ...(catalog.moduleTools ?? [])]);
+  const policies: { [tool: string]: ToolPolicyChange } = {};
+  for (const [index, tool] of named.entries()) {
+    const path = ['harness', 'tools', index];
+    const toolName = toName(tool);
+    if (!known.has(toolName)) {
+      const all = [...known].join(', ');
+      const message = `unknown tool "${toolName}"; available: ${all}`;
+      const suggestion = findNearest(toolName, known);
+      report({ path, message, expected: all, got: toolName, suggestion });
+    }
+    const change = toPolicyChange(tool);
+    if (Object.keys(change).length === 0) continue;
+    const own = catalog.policies?.get(toolName);
+    const problem = own === undefined ? null : findPolicyProblem(changePolicy(own, change));
+    if (problem !== null) report({ path: [...path, 'maxAttempts'], message: problem });
+    policies[toolName] = change;
+  }
+  return {
+    kind: 'agent',
+    tools: [...new Set(named.map(toName))],
+    maxSteps: entry?.maxSteps ?? 30,
+    ...(Object.keys(policies).length === 0 ? {} : { policies }),
+    ...(entry?.askExpiry === undefined ? {} : { askExpiryMs: entry.askExpiry }),
+  };
+}
+
+const toName = (tool: ToolEntry): string => (typeof tool === 'string' ? tool : tool.name);
+
+/** What a file says of a tool, with the names of `ToolPolicy`; empty when it says its name alone. */
+function toPolicyChange(tool: ToolEntry): ToolPolicyChange {
+  if (typeof tool === 'string') return {};
+  const { idempotent, timeout, maxAttempts, onUnknown } = tool;
+  return {
+    ...(idempotent === undefined ? {} : { idempotent }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(onUnknown === undefined ? {} : { onUnknown }),
+  };
+}
+
+/** Tools that are named where a file names none: without an environment nothing but its own can act. */
+function toOffered(
+  { tools, freeTools = new Set(), moduleTools = new Set() }: Catalog,
+  isBare: boolean,
+): readonly string[] {
+  const acting = [...tools].filter((tool) => !freeTools.has(tool));
+  return isBare && moduleTools.size > 0 ? [...moduleTools] : [...acting, ...moduleTools];
+}
+
+/** Without an environment at least one tool must act elsewhere, and none may need one. */
+function checkActing(harness: AgentSpec, catalog: Catalog, report: Report): void {
+  const { moduleTools = new Set(), freeTools = new Set() } = catalog;
+  const bound = harness.tools.filter((tool) => !moduleTools.has(tool) && !freeTools.has(tool));
+  const elsewhere = harness.tools.some((tool) => moduleTools.has(tool));
+  if (bound.length === 0 && elsewhere) return;
+  const message =
+    moduleTools.size === 0
+      ? 'the agent harness needs an environment to act in: add environment: { kind: host }'
+      : `${bound.length === 0 ? 'the agent harness' : bound.join(', ')} needs an environment to act in: add environment: { kind: host }, or name tools of this file alone`;
+  report({ path: ['environment'], message, expected: 'host', got: 'none' });
+}
