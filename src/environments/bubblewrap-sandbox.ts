@@ -8,6 +8,7 @@ import { NO_LIMITS, type EnforcedResources, type ResourceName } from '../domain/
 import { toBubblewrapArguments } from './bubblewrap-arguments.ts';
 import type { ControlGroup, GroupCounters } from './control-groups.ts';
 import { toEnterArguments, type SandboxPrograms } from './enter-sandbox.ts';
+import { END_ALL } from './end-scripts.ts';
 import { SessionLostError } from './environment.ts';
 import type { ExecRequest, ExecResult, OpenRequest, SessionHandle } from './environment.ts';
 import { DEFAULT_OUTPUT_LIMIT_BYTES, SYSTEM_PATH } from './host.ts';
@@ -23,6 +24,7 @@ import {
   startInit,
   type SandboxInit,
 } from './sandbox-init.ts';
+import { toMark } from './session-folders.ts';
 import { SANDBOX_WORK, type Sandbox } from './sandbox-session.ts';
 
 export type BubblewrapSandboxOptions = {
@@ -36,19 +38,6 @@ export type BubblewrapSandboxOptions = {
   readonly group: ControlGroup | null;
   readonly enforced: EnforcedResources;
 };
-
-/** Ends all but process 1: asks, waits up to 2 s, forces. `-1` is every process of the sandbox but this one. */
-const END_ALL = `trap '' TERM
-kill -TERM -1 2>/dev/null
-i=0
-while [ $i -lt 40 ]; do
-  set -- /proc/[0-9]*
-  [ $# -le 3 ] && break
-  sleep 0.05
-  i=$((i+1))
-done
-kill -KILL -1 2>/dev/null
-exit 0`;
 
 const NETWORK = 'network.json';
 
@@ -85,7 +74,7 @@ export class BubblewrapSandbox implements Sandbox {
         argv:
           typeof request.command === 'string' ? [this.#findShell(), '-c', request.command] : request.command,
         cwd: '/',
-        variables: { PATH: SYSTEM_PATH, ASSAY_SESSION: this.handle.sessionId },
+        variables: { PATH: SYSTEM_PATH, ASSAY_SESSION: toMark(this.handle) },
         stdin: request.stdin,
         timeoutMs: request.timeoutMs,
         keepBytes: Math.floor(outputLimitBytes / 2),
@@ -211,7 +200,7 @@ export class BubblewrapSandbox implements Sandbox {
         TERM: 'dumb',
         ...request.variables,
         ...command.variables,
-        ...(name === '' ? {} : { [name]: value, ASSAY_SESSION: this.handle.sessionId }),
+        ...(name === '' ? {} : { [name]: value, ASSAY_SESSION: toMark(this.handle) }),
       },
     });
   }

@@ -18,6 +18,7 @@ import type {
 import type { OutputPipes } from './output-pipe.ts';
 import { loadRecordedProcesses } from './process-record.ts';
 import { runCommand } from './run-command.ts';
+import { toMark } from './session-folders.ts';
 import {
   findFilesInside,
   listFilesInside,
@@ -144,7 +145,7 @@ export class HostSession implements EnvironmentSession {
       TERM: 'dumb',
       ...this.#options.variables,
       ...added,
-      ASSAY_SESSION: this.handle.sessionId,
+      ASSAY_SESSION: toMark(this.handle),
     };
   }
 }
@@ -155,7 +156,7 @@ export class HostSession implements EnvironmentSession {
  */
 export async function endRecordedProcesses(handle: SessionHandle): Promise<readonly number[]> {
   const recorded = await loadRecordedProcesses(handle.root);
-  const marker = `ASSAY_SESSION=${handle.sessionId}`;
+  const marker = `ASSAY_SESSION=${toMark(handle)}`;
   return endOwnedProcesses({ scope: 'session', marker, recorded, root: handle.root });
 }
 

@@ -140,6 +140,9 @@ export class SessionFolders {
 export const toName = (sessionId: string): string =>
   createHash('sha256').update(sessionId).digest('hex').slice(0, 24);
 
+/** Told to every command of a session, and to no other session's, also of another installation. */
+export const toMark = ({ root, sessionId }: SessionHandle): string => toName(`${root}\n${sessionId}`);
+
 /** Null when there is no session, or its record was destroyed. */
 async function loadRecord(root: string): Promise<SessionRecord | null> {
   try {

@@ -40,6 +40,7 @@ export function buildDependencies(parts: {
   const environments = createEnvironments({
     host: { ...place, root: join(dataDir, 'sessions') },
     bubblewrap: { ...place, root: join(dataDir, 'sandboxes') },
+    docker: { ...place, root: join(dataDir, 'containers'), onPull: (line) => logger.info(line) },
   });
   const secrets = new KnownSecrets(readKey);
   const runs = new RunReader(db);

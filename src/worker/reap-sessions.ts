@@ -28,13 +28,18 @@ export async function reapSessions({ client, db, environments, hostId, logger }:
     open.set(owner, known);
     return await known;
   };
+  const problems: unknown[] = [];
   for (const environment of environments) {
-    const closed = await reapHostSessions({ environment, isOpen: ({ sessionId }) => isOpen(sessionId) });
+    // What cannot be asked for its sessions, such as an engine that is away, keeps them.
+    if ((await environment.describe()).problem !== null) continue;
+    const reaping = reapHostSessions({ environment, isOpen: ({ sessionId }) => isOpen(sessionId) });
+    const closed = await reaping.catch((error: unknown) => (problems.push(error), []));
     for (const { sessionId } of closed) {
       await markSessionClosed(db, sessionId);
       logger.info({ sessionId }, 'removed a session whose owner has ended');
     }
   }
+  if (problems.length > 0) throw problems[0];
 }
 
 /** A grader's session is named after the session whose files it copies. */
@@ -56,6 +61,7 @@ export async function endLeftProcesses(
   logger: Logger,
 ): Promise<void> {
   for (const environment of environments) {
+    if ((await environment.describe()).problem !== null) continue;
     for (const handle of await environment.listSessions()) {
       if (!(await environment.endLeftProcesses(handle))) continue;
       const { sessionId } = handle;

@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type Docker from 'dockerode';
+import { PUBLIC, type NetworkPolicy } from '../domain/network-policy.ts';
+import { isStatus } from './docker-images.ts';
+
+/** The network that public sessions are on; sessions do not see each other there. */
+export type PublicNetwork = { readonly name: string; readonly labels: { readonly [name: string]: string } };
+
+/** Makes the network of this installation when it is not there. */
+export async function ensurePublicNetwork(docker: Docker, network: PublicNetwork): Promise<void> {
+  try {
+    await docker.getNetwork(network.name).inspect();
+    return;
+  } catch (error) {
+    if (!isStatus(error, 404)) throw error;
+  }
+  await docker
+    .createNetwork({
+      Name: network.name,
+      Driver: 'bridge',
+      CheckDuplicate: true,
+      Options: { 'com.docker.network.bridge.enable_icc': 'false' },
+      Labels: { ...network.labels },
+    })
+    .catch((error: unknown) => {
+      // Another open was faster.
+      if (!isStatus(error, 409)) throw error;
+    });
+}
+
+/** What one container reaches, and the file in which that is remembered for the next worker. */
+export class DockerNetwork {
+  readonly #docker: Docker;
+  readonly #name: string;
+  readonly #public: PublicNetwork;
+  readonly #path: string;
+
+  constructor(place: {
+    readonly docker: Docker;
+    /** Of the container. */
+    readonly name: string;
+    readonly publicNetwork: PublicNetwork;
+    readonly folder: string;
+  }) {
+    this.#docker = place.docker;
+    this.#name = place.name;
+    this.#public = place.publicNetwork;
+    this.#path = join(place.folder, `${place.name}.json`);
+    mkdirSync(place.folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** Recorded before the container is made with it. */
+  remember(policy: NetworkPolicy): void {
+    writeFileSync(this.#path, JSON.stringify(policy), { mode: 0o600 });
+  }
+
+  forget(): void {
+    rmSync(this.#path, { force: true });
+  }
+
+  read(): NetworkPolicy {
+    if (!existsSync(this.#path)) return PUBLIC;
+    return JSON.parse(readFileSync(this.#path, 'utf8')) as NetworkPolicy;
+  }
+
+  /** Called before each command: what a policy needs on this worker is there. */
+  ensure(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Variables that tell programs the way out. */
+  variables(): { readonly [name: string]: string } {
+    return {};
+  }
+
+  async set(policy: NetworkPolicy): Promise<void> {
+    this.remember(policy);
+    if (policy.mode === 'public') await this.#plug('none', this.#public.name);
+    else await this.#plug(this.#public.name, 'none');
+  }
+
+  /** Out of one network and into the other; a container on `none` can be on no second one. */
+  async #plug(from: string, to: string): Promise<void> {
+    const { NetworkSettings } = await this.#docker.getContainer(this.#name).inspect();
+    const on = Object.keys(NetworkSettings.Networks);
+    if (on.includes(to) && !on.includes(from)) return;
+    if (to !== 'none') await ensurePublicNetwork(this.#docker, this.#public);
+    if (on.includes(from))
+      await this.#docker.getNetwork(from).disconnect({ Container: this.#name, Force: true });
+    if (!on.includes(to)) await this.#docker.getNetwork(to).connect({ Container: this.#name });
+  }
+}
