@@ -36,16 +36,17 @@ export const createRunEnds = (dependencies: Dependencies) => ({
   },
 
   /** Gives every open cell of a stopped run its outcome, checks that the set is complete, ends the run. */
-  settleRun: (end: RunEnding): Promise<RunResult> => withHeartbeat(() => settle(dependencies, end)),
+  settleRun: (end: RunEnding): Promise<RunResult> => withHeartbeat(() => settleRun(dependencies, end)),
 });
 
-type RunEnding = {
+export type RunEnding = {
   readonly runId: string;
   readonly freeze: Freeze | null;
   readonly faults: readonly string[];
 };
 
-async function settle(dependencies: Dependencies, end: RunEnding): Promise<RunResult> {
+/** Freezes the run's end, gives its open cells their outcomes, and returns the result. Idempotent. */
+export async function settleRun(dependencies: Pick<Dependencies, 'db'>, end: RunEnding): Promise<RunResult> {
   const { db } = dependencies;
   const run = (await loadRun(db, end.runId)) ?? (await insertRefused(dependencies, end));
   const reason = await freeze(dependencies, { run, wanted: end.freeze });
@@ -75,7 +76,7 @@ function takeFitting(tasks: readonly TaskRef[]): readonly TaskRef[] {
 
 /** What the run ends as, when that is not decided by what was recorded; the first decision counts. */
 async function freeze(
-  { db }: Dependencies,
+  { db }: Pick<Dependencies, 'db'>,
   { run, wanted }: { readonly run: RunRow; readonly wanted: Freeze | null },
 ): Promise<Reason | null> {
   const stopped = run.frozenState === null && wanted === null ? await loadStoppedModels(db, run.runId) : [];
@@ -114,7 +115,7 @@ const explainMissing = (missing: readonly string[], faults: readonly string[]): 
 const formatMissing = (cell: MissingCell): string => `${cell.modelId} · ${cell.caseId} · a${cell.attempt}`;
 
 /** A run that was refused or cancelled before its row existed leaves one all the same: it can be asked for. */
-async function insertRefused({ db }: Dependencies, { runId }: RunEnding): Promise<RunRow> {
+async function insertRefused({ db }: Pick<Dependencies, 'db'>, { runId }: RunEnding): Promise<RunRow> {
   await insertRun(db, { runId, name: runId, documentDigest: null, workflowId: workflowIdOf() });
   const run = await loadRun(db, runId);
   if (run === null) throw fatal('UnknownRun', `there is no run "${runId}" in this database`);

@@ -99,6 +99,7 @@ function assemble({ workers, engines, hostId, environments, secrets, dependencie
     environments,
     secrets,
     engines,
+    dependencies,
     /** Starts polling. `ended` settles when every worker has ended, and rejects when one broke. */
     async start(): Promise<{ readonly ended: Promise<unknown> }> {
       ended = Promise.all(workers.map((worker) => worker.run()));

@@ -1,4 +1,3 @@
-import { Client, Connection } from '@temporalio/client';
 import { makeTelemetryFilterString, Runtime, type NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { repairStack } from '../local/stack.ts';
@@ -10,8 +9,9 @@ import { checkDatabase, createPool } from '../store/pool.ts';
 import { listRuns } from '../store/runs.ts';
 import { composeWorker, type ComposedWorker } from './compose-worker.ts';
 import { openLog } from './open-log.ts';
+import { reapRuns } from './reap-runs.ts';
 import { reapSessions } from './reap-sessions.ts';
-import { connectTemporal } from './temporal-connection.ts';
+import { connectTemporal, createClient } from './temporal-connection.ts';
 import { openWorkerKeys } from './worker-keys.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
@@ -98,15 +98,17 @@ async function keepListening({ settings, worker, ending }: Running): Promise<voi
   });
 }
 
-/** Removes sessions whose owner has ended: at the start, then every minute. */
+/** Removes sessions and settles runs whose owner has ended: at the start, then every minute. */
 async function keepReaping({ settings, worker, db, logger, ending }: Running): Promise<void> {
-  const connection = Connection.lazy({ address: settings.temporalAddress });
-  const client = new Client({ connection, namespace: settings.namespace });
-  const { hostId, environments } = worker;
-  await repeat(ending.signal, REAP_EVERY_MS, () =>
-    reapSessions({ client, db, environments, hostId, logger }),
-  );
-  await connection.close();
+  const client = createClient(settings);
+  const { hostId, environments, dependencies } = worker;
+  await repeat(ending.signal, REAP_EVERY_MS, async () => {
+    await Promise.allSettled([
+      reapRuns({ client, dependencies, logger }),
+      reapSessions({ client, db, environments, hostId, logger }),
+    ]);
+  });
+  await client.connection.close();
 }
 
 /** Postgres or Temporal of the local stack that died is started again on its port and data. */

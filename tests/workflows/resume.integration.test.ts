@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resumeRun } from '../../src/client/control-run.ts';
 import { loadReportRows } from '../../src/store/report-rows.ts';
 import { loadRun } from '../../src/store/runs.ts';
+import { reapRuns } from '../../src/worker/reap-runs.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { answerSum, readQuestion, sendJson, startModelServer } from './model-server.ts';
 import {
@@ -15,6 +17,7 @@ import {
   startPlain,
   sums,
   waitForCalls,
+  workflowOf,
 } from './support.ts';
 
 let assay: TestAssay;
@@ -148,4 +151,29 @@ test('AA-11 an unknown run cannot be resumed, and a finished one makes no call',
   await startPlain(assay, runId, { runId, resume: { outcomes: ['not_run', 'interrupted'] } });
   expect(await assay.result(runId)).toMatchObject({ state: 'completed', outcomes: { scored: 2 } });
   expect(await loadCalls(assay, runId)).toHaveLength(2);
+});
+
+test('a run whose workflow was terminated is settled by a worker, and resumes', async () => {
+  let held = true;
+  await using server = await startModelServer(async (response, seen) => {
+    while (held && readQuestion(seen).includes(' 2 ')) await sleep(50);
+    sendJson(response, answerSum(seen));
+  });
+  const providers = [server.provider({ limits: { concurrency: 3 } })];
+  const runId = await begin(assay, { providers, models: [MODEL], suite: sums(3) });
+  await waitForCalls(assay, runId, { completed: 2, started: 1 });
+  const reaping = { client: assay.client, dependencies: assay, logger: pino({ level: 'silent' }) };
+  await reapRuns(reaping);
+  expect(await loadState(assay, runId)).toMatchObject({ state: 'running' });
+  await workflowOf(assay, runId).terminate('a test');
+  await reapRuns(reaping);
+  expect(await loadRun(assay.db, runId)).toMatchObject({
+    state: 'failed',
+    reason: expect.stringContaining('was ended from outside'),
+  });
+  expect(await countOutcomes(assay, runId)).toMatchObject({ interrupted: 1 });
+  held = false;
+  await resume(runId);
+  await assay.result(runId);
+  expect(await loadState(assay, runId)).toMatchObject({ state: 'completed' });
 });
