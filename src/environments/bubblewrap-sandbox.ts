@@ -25,6 +25,7 @@ import {
   type SandboxInit,
 } from './sandbox-init.ts';
 import { toMark } from './session-folders.ts';
+import { SessionProxy } from './session-proxy.ts';
 import { SANDBOX_WORK, type Sandbox } from './sandbox-session.ts';
 
 export type BubblewrapSandboxOptions = {
@@ -46,6 +47,7 @@ export class BubblewrapSandbox implements Sandbox {
   readonly handle: SessionHandle;
   readonly enforced: EnforcedResources;
   readonly #options: BubblewrapSandboxOptions;
+  readonly #proxy = new SessionProxy();
   #init: SandboxInit | null = null;
   #starting: Promise<SandboxInit> | null = null;
 
@@ -66,6 +68,7 @@ export class BubblewrapSandbox implements Sandbox {
   async exec(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
     signal.throwIfAborted();
     const init = await this.ensure();
+    const way = await this.#holdNetwork(this.#readNetwork(), init);
     const { group, outputLimitBytes = DEFAULT_OUTPUT_LIMIT_BYTES } = this.#options;
     const before = group?.readCounters();
     const cwd = request.cwd === null ? SANDBOX_WORK : join(SANDBOX_WORK, request.cwd);
@@ -83,7 +86,8 @@ export class BubblewrapSandbox implements Sandbox {
       {
         root: this.handle.root,
         pipes: this.#options.pipes,
-        wrap: (argv, mark) => this.#toEntry(init, { argv, mark, cwd, variables: request.variables }),
+        wrap: (argv, mark) =>
+          this.#toEntry(init, { argv, mark, cwd, variables: { ...way, ...request.variables } }),
         onStuck: () => this.#endAll(init),
       },
       signal,
@@ -134,6 +138,7 @@ export class BubblewrapSandbox implements Sandbox {
 
   /** Ends all of it. What is on disk stays. */
   async end(): Promise<void> {
+    await this.#proxy.close();
     await endInit(this.handle.root);
     this.#init = null;
   }
@@ -143,6 +148,15 @@ export class BubblewrapSandbox implements Sandbox {
     writeFileSync(join(this.handle.root, NETWORK), JSON.stringify(policy), { mode: 0o600 });
     // Processes cannot be moved to another network: those on the host's must go.
     if (before.mode === 'public' && isNarrower(policy, before)) await this.endProcesses();
+    await this.#holdNetwork(policy, await this.ensure());
+  }
+
+  /** Returns the variables that tell commands the way out. */
+  #holdNetwork(policy: NetworkPolicy, init: SandboxInit): Promise<{ readonly [name: string]: string }> {
+    const { programs, userId } = this.#options;
+    const user = userId === null ? ['--user', '--preserve-credentials'] : [];
+    const enter = [programs.nsenter, '--target', String(init.pid), ...user, '--net', '--'];
+    return this.#proxy.hold(policy, async () => ({ id: `${init.pid}/${init.startTime}`, enter }));
   }
 
   #readNetwork(): NetworkPolicy {

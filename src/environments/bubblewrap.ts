@@ -187,6 +187,7 @@ async function close(place: Place, handle: SessionHandle): Promise<void> {
   const { folders, groups, sandboxes } = place;
   if (!folders.knows(handle)) return;
   const own = folders.toHandle(handle.sessionId);
+  await sandboxes.get(handle.sessionId)?.end();
   await endInit(own.root);
   await endRecordedProcesses(own);
   sandboxes.delete(handle.sessionId);
@@ -232,7 +233,7 @@ function describe(place: Place): EnvironmentAbilities {
     ...(place.groups === null ? (['memory'] as const) : []),
     'disk' as const,
   ];
-  const abilities = { networks: ['public', 'none'] as const, switchesNetwork: true, resources };
+  const abilities = { networks: ['public', 'none', 'allowlist'] as const, switchesNetwork: true, resources };
   const notes =
     place.groups === null ? ['no control groups: memory is limited for each process, not together'] : [];
   return { problem: findProblem(place), ...abilities, notes };

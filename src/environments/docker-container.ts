@@ -47,7 +47,7 @@ export class DockerContainer implements Sandbox {
 
   async exec(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
     signal.throwIfAborted();
-    await this.#options.network.ensure();
+    const way = await this.#options.network.hold();
     if (this.#isLimited()) this.#counters ??= await this.#readCounters();
     const mark = `ASSAY_COMMAND=${randomUUID()}`;
     const [name = '', value = ''] = mark.split('=');
@@ -57,7 +57,7 @@ export class DockerContainer implements Sandbox {
           ? ['/bin/sh', '-c', SHELL, 'assay', request.command]
           : request.command,
       cwd: request.cwd === null ? SANDBOX_WORK : posix.join(SANDBOX_WORK, request.cwd),
-      variables: { ...this.#options.network.variables(), ...request.variables, [name]: value },
+      variables: { ...way, ...request.variables, [name]: value },
     };
     const { outputLimitBytes = DEFAULT_OUTPUT_LIMIT_BYTES } = this.#options;
     const result = await execInContainer(
@@ -79,6 +79,11 @@ export class DockerContainer implements Sandbox {
 
   async endProcesses(): Promise<void> {
     await this.#runEnd([END_ALL]);
+  }
+
+  /** Lets go of what this worker holds for it; the container stays. */
+  release(): Promise<void> {
+    return this.#options.network.close();
   }
 
   async setNetwork(policy: NetworkPolicy): Promise<void> {

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { PUBLIC, type NetworkPolicy } from '../domain/network-policy.ts';
 import { isStatus } from './docker-images.ts';
+import { SessionProxy, type Namespace } from './session-proxy.ts';
 
 /** The network that public sessions are on; sessions do not see each other there. */
 export type PublicNetwork = { readonly name: string; readonly labels: { readonly [name: string]: string } };
@@ -35,6 +36,8 @@ export class DockerNetwork {
   readonly #name: string;
   readonly #public: PublicNetwork;
   readonly #path: string;
+  readonly #proxy = new SessionProxy();
+  readonly #nsenter: string | null;
 
   constructor(place: {
     readonly docker: Docker;
@@ -42,7 +45,10 @@ export class DockerNetwork {
     readonly name: string;
     readonly publicNetwork: PublicNetwork;
     readonly folder: string;
+    /** Program that enters namespaces; null = this worker cannot. */
+    readonly nsenter: string | null;
   }) {
+    this.#nsenter = place.nsenter;
     this.#docker = place.docker;
     this.#name = place.name;
     this.#public = place.publicNetwork;
@@ -64,20 +70,31 @@ export class DockerNetwork {
     return JSON.parse(readFileSync(this.#path, 'utf8')) as NetworkPolicy;
   }
 
-  /** Called before each command: what a policy needs on this worker is there. */
-  ensure(): Promise<void> {
-    return Promise.resolve();
+  /** Called before each command: what the policy needs on this worker is there. Returns variables for it. */
+  hold(): Promise<{ readonly [name: string]: string }> {
+    return this.#proxy.hold(this.read(), () => this.#findNamespace());
   }
 
-  /** Variables that tell programs the way out. */
-  variables(): { readonly [name: string]: string } {
-    return {};
+  close(): Promise<void> {
+    return this.#proxy.close();
   }
 
   async set(policy: NetworkPolicy): Promise<void> {
     this.remember(policy);
     if (policy.mode === 'public') await this.#plug('none', this.#public.name);
     else await this.#plug(this.#public.name, 'none');
+    await this.hold();
+  }
+
+  /** By the container's process 1, as this host numbers it: the engine must be on this host. */
+  async #findNamespace(): Promise<Namespace> {
+    const { State } = await this.#docker.getContainer(this.#name).inspect();
+    const path = `/proc/${State.Pid}/ns/net`;
+    const own = readlinkSync('/proc/self/ns/net');
+    if (this.#nsenter === null || State.Pid === 0 || !existsSync(path) || readlinkSync(path) === own) {
+      throw new Error('an allowlist needs a worker that is root on the host of the docker engine');
+    }
+    return { id: readlinkSync(path), enter: [this.#nsenter, '--target', String(State.Pid), '--net', '--'] };
   }
 
   /** Out of one network and into the other; a container on `none` can be on no second one. */

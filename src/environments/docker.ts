@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import Docker from 'dockerode';
 import { PUBLIC, type NetworkPolicy } from '../domain/network-policy.ts';
 import type { EnforcedResources } from '../domain/resources.ts';
@@ -10,6 +9,7 @@ import { ensureImage, isStatus, resolveImage, type PullProgress } from './docker
 import { DockerNetwork, ensurePublicNetwork, type PublicNetwork } from './docker-network.ts';
 import { toContainerOptions } from './docker-options.ts';
 import { listResolvers } from './docker-resolvers.ts';
+import { findProgram } from './enter-sandbox.ts';
 import { SessionLostError } from './environment.ts';
 import type {
   EnvironmentAbilities,
@@ -26,8 +26,12 @@ export type DockerOptions = {
   readonly root: string;
   readonly hostId: string;
   readonly installationId: string;
+  /** DOCKER_HOST as the engine's client reads it by itself; tells whether the engine is on this host. */
+  readonly dockerHost?: string | null;
   /** The engine's socket; DOCKER_HOST and the system's own unless given. */
   readonly socketPath?: string;
+  /** Search path on which `nsenter` is looked for. */
+  readonly path?: string;
   /** Kept of a command's output; 2 MiB unless given. */
   readonly outputLimitBytes?: number;
   readonly onPull?: PullProgress;
@@ -39,6 +43,7 @@ type Place = {
   readonly options: DockerOptions;
   readonly docker: Docker;
   readonly publicNetwork: PublicNetwork;
+  readonly nsenter: string | null;
   /** By session id, so that all who attach share one. */
   readonly containers: Map<string, DockerContainer>;
 };
@@ -52,6 +57,7 @@ export function createDockerEnvironment(options: DockerOptions): EnvironmentProv
     options,
     docker: socketPath === undefined ? new Docker() : new Docker({ socketPath }),
     publicNetwork: { name: `assay-${installationId}`, labels: { 'assay.installation': installationId } },
+    nsenter: findNsenter(options),
     containers: new Map(),
   };
   return {
@@ -83,7 +89,8 @@ const toNetwork = (place: Place, handle: SessionHandle): DockerNetwork =>
     docker: place.docker,
     name: handle.root,
     publicNetwork: place.publicNetwork,
-    folder: join(place.options.root),
+    folder: place.options.root,
+    nsenter: place.nsenter,
   });
 
 async function open(place: Place, request: OpenRequest): Promise<EnvironmentSession> {
@@ -180,6 +187,7 @@ async function copy(
 async function close(place: Place, handle: SessionHandle): Promise<void> {
   if (handle.kind !== KIND || handle.hostId !== place.options.hostId) return;
   const own = toHandle(place, handle.sessionId);
+  await place.containers.get(handle.sessionId)?.release();
   place.containers.delete(handle.sessionId);
   await removeContainer(place.docker, own.root);
   toNetwork(place, own).forget();
@@ -218,12 +226,19 @@ async function endLeftProcesses(place: Place, handle: SessionHandle): Promise<bo
   return true;
 }
 
-async function describe({ docker }: Place): Promise<EnvironmentAbilities> {
+/** Only root enters the namespaces of an engine's containers, and only of an engine on this host. */
+function findNsenter({ socketPath, dockerHost, path = '' }: DockerOptions): string | null {
+  const isLocal = socketPath !== undefined || !/^(tcp|ssh|https?):/.test(dockerHost ?? '');
+  return isLocal && process.getuid?.() === 0 ? findProgram('nsenter', path) : null;
+}
+
+async function describe({ docker, nsenter }: Place): Promise<EnvironmentAbilities> {
   const abilities = {
-    networks: ['public', 'none'] as const,
+    networks: nsenter === null ? (['public', 'none'] as const) : (['public', 'none', 'allowlist'] as const),
     switchesNetwork: true,
     resources: ['cpus', 'memory', 'pids', 'disk'] as const,
-    notes: [],
+    notes:
+      nsenter === null ? ['an allowlist needs a worker that is root on the host of the docker engine'] : [],
   };
   try {
     await docker.ping();

@@ -40,7 +40,12 @@ export function buildDependencies(parts: {
   const environments = createEnvironments({
     host: { ...place, root: join(dataDir, 'sessions') },
     bubblewrap: { ...place, root: join(dataDir, 'sandboxes') },
-    docker: { ...place, root: join(dataDir, 'containers'), onPull: (line) => logger.info(line) },
+    docker: {
+      ...place,
+      root: join(dataDir, 'containers'),
+      dockerHost: readKey('DOCKER_HOST'),
+      onPull: (line) => logger.info(line),
+    },
   });
   const secrets = new KnownSecrets(readKey);
   const runs = new RunReader(db);
