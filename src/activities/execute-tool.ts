@@ -65,7 +65,7 @@ async function runOrLose(
   }
 }
 
-const environmentLost = (session: SessionRef | null): Ended =>
+export const environmentLost = (session: SessionRef | null): Ended =>
   infra(
     'environment_lost',
     `session ${session?.sessionId ?? ''} is not on its host any more; \`assay resume\` runs the attempt again`,

@@ -7,6 +7,7 @@ import type {
   RecordInput,
   RecordResult,
   RecordTryInput,
+  WarningInput,
 } from '../domain/step.ts';
 import type { ScorerSpec, Target } from '../domain/suite.ts';
 import type { AssistantMessage } from '../domain/transcript.ts';
@@ -14,6 +15,7 @@ import type { EnvironmentSession } from '../environments/environment.ts';
 import { runScorer } from '../scorers/guard.ts';
 import type { ScoredAttempt } from '../scorers/scorer.ts';
 import { recordAttempts, type AttemptRecord, type RecordAnswer } from '../store/attempts.ts';
+import { noteWarning } from '../store/attempt-warnings.ts';
 import { recordDiscardedTry } from '../store/tries.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
@@ -28,18 +30,21 @@ export const createGrading = (dependencies: Dependencies) => ({
     return { results: await recordAll(dependencies, graded) };
   },
 
-  async recordTry({ cell, tryNumber, end, pattern }: RecordTryInput): Promise<void> {
-    if (end.kind !== 'failed') return;
-    const { code, phase, message } = end.reason;
+  async recordTry({ cell, tryNumber, reason, scope, pattern }: RecordTryInput): Promise<void> {
+    const { code, phase, message } = reason;
     await recordDiscardedTry(dependencies.db, {
       key: cell,
       tryNumber,
       stage: phase,
-      scope: 'attempt',
+      scope,
       pattern,
       error: `${code}: ${message}`,
       planDigest: null,
     });
+  },
+
+  async noteWarning({ cell, ...warning }: WarningInput): Promise<void> {
+    await noteWarning(dependencies.db, { key: cell, warning });
   },
 });
 
@@ -144,7 +149,7 @@ async function collectScores(
     const verdict =
       placeOfScorer(place.plan.spec.module, spec.kind) === 'local'
         ? await judge(dependencies, { spec, place, target, text, session: null })
-        : (given.find((one) => one.scorer === spec.name)?.verdict ?? NOT_GRADED);
+        : (given.find((one) => one.scorer === spec.name)?.verdict ?? toUngraded(input));
     scores.push(toScore(spec, verdict));
   }
   return scores;
@@ -161,11 +166,15 @@ async function loadGiven(
 
 const LOCAL_TIMEOUT_MS = 5_000;
 
-const NOT_GRADED: ScorerVerdict = {
-  kind: 'unscored',
-  code: 'scorer_failed',
-  explanation: 'grading failed before there was a verdict; `assay retry` runs the attempt again',
-};
+function toUngraded({ gradingFailure }: RecordInput): ScorerVerdict {
+  const why =
+    gradingFailure == null ? 'there was no verdict' : `${gradingFailure.code}: ${gradingFailure.message}`;
+  return {
+    kind: 'unscored',
+    code: 'scorer_failed',
+    explanation: `grading failed before there was a verdict (${why}); \`assay retry\` runs the attempt again`,
+  };
+}
 
 /** One scorer on one answer. Never throws: what goes wrong is an unscored verdict that names the scorer. */
 export function judge(

@@ -1,6 +1,9 @@
+import { createCollecting } from './collect.ts';
 import type { Dependencies } from './dependencies.ts';
+import { createEvaluating } from './evaluate.ts';
 import { toApplicationFailure } from './failure.ts';
 import { createGrading } from './grading.ts';
+import { createHostSearch } from './lost-host.ts';
 import { createModelCalls } from './model-call.ts';
 import { createPreparing } from './prepare.ts';
 import { createProcessGrading } from './process-grading.ts';
@@ -16,6 +19,9 @@ export const createActivities = (dependencies: Dependencies) =>
     ...createModelCalls(dependencies),
     ...createToolRuns(dependencies),
     ...createSessions(dependencies),
+    ...createCollecting(dependencies),
+    ...createEvaluating(dependencies),
+    ...createHostSearch(dependencies),
     ...createGrading(dependencies),
     ...createProcessGrading(dependencies),
     ...createRunControl(dependencies),

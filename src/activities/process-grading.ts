@@ -1,6 +1,6 @@
 import { redactJson } from '../domain/redact.ts';
 import type { Score } from '../domain/score.ts';
-import type { EvaluateResult, GradeInProcessInput } from '../domain/step.ts';
+import type { ProcessScores, GradeInProcessInput } from '../domain/step.ts';
 import { loadTranscript } from '../store/steps.ts';
 import type { Dependencies } from './dependencies.ts';
 import { judge, loadAnswer, toScore } from './grading.ts';
@@ -14,7 +14,7 @@ const WHOLE_TRANSCRIPT = 2 ** 31 - 1;
  * can be ended. Idempotent: scoring has no effect.
  */
 export const createProcessGrading = (dependencies: Dependencies) => ({
-  gradeInProcess: (input: GradeInProcessInput): Promise<EvaluateResult> =>
+  gradeInProcess: (input: GradeInProcessInput): Promise<ProcessScores> =>
     withHeartbeat((signal) => grade(dependencies, input, signal)),
 });
 
@@ -22,7 +22,7 @@ async function grade(
   dependencies: Dependencies,
   { cell, tryNumber, answerDigest }: GradeInProcessInput,
   signal: AbortSignal,
-): Promise<EvaluateResult> {
+): Promise<ProcessScores> {
   const place = await dependencies.runs.find(cell);
   const { module, context } = place.plan.spec;
   const { text } = await loadAnswer(dependencies, answerDigest);

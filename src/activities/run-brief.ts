@@ -31,6 +31,10 @@ export async function toBrief(
     environmentKind: request.spec.environment.kind,
     ...listToolTimes(dependencies, plan, request.spec.harness),
     sessionScorers: request.sessionScorers,
+    evaluation: request.spec.evaluation,
+    collects:
+      request.spec.environment.kind !== 'none' &&
+      (request.spec.artifacts !== undefined || request.spec.evaluation === 'fresh'),
     ...(request.processScorers === true ? { processScorers: true } : {}),
     strategy: request.spec.attempts.strategy,
     k: request.spec.attempts.k,

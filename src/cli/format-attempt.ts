@@ -2,6 +2,7 @@ import type { Score } from '../domain/score.ts';
 import type { TestCase } from '../domain/suite.ts';
 import type { Message, ToolCall } from '../domain/transcript.ts';
 import type { CallDetail, ToolCallDetail, TryDetail } from '../store/attempt-detail.ts';
+import type { AttemptWarning } from '../store/attempt-warnings.ts';
 import { formatDuration, formatUsd, indent, toPrintable } from './format.ts';
 import { formatOutcome } from './format-outcome.ts';
 import type { NamedAttempt } from './show-case.ts';
@@ -26,6 +27,7 @@ export function formatAttempt({ attempt, testCase, transcript }: ShownAttempt): 
     section('Model calls', attempt.calls.length === 0 ? '' : formatCalls(attempt.calls)),
     section('Tool calls', attempt.toolCalls.length === 0 ? '' : formatTools(attempt.toolCalls)),
     section('Discarded tries', attempt.tries.map(formatTry).join('\n')),
+    section('Warnings', attempt.warnings.map(formatWarning).join('\n')),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -111,10 +113,14 @@ const formatTools = (calls: readonly ToolCallDetail[]): string =>
     right: [1, 2, 3, 6],
   });
 
-function formatTry({ tryNumber, late, stage, error }: TryDetail): string {
-  const what = late ? 'came after the end of the run' : `failed in ${stage ?? 'an unknown stage'}`;
+function formatTry({ tryNumber, late, stage, scope, error }: TryDetail): string {
+  const again = scope === 'grading' ? ', graded again' : '';
+  const what = late ? 'came after the end of the run' : `failed in ${stage ?? 'an unknown stage'}${again}`;
   return `try ${tryNumber}: ${what}${error === null ? '' : `: ${toPrintable(error)}`}`;
 }
+
+const formatWarning = ({ tryNumber, phase, message }: AttemptWarning): string =>
+  `try ${tryNumber}, ${phase}: ${toPrintable(message)}`;
 
 const toFigure = (value: number | null): string => (value === null ? '?' : String(value));
 

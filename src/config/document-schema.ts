@@ -149,6 +149,9 @@ const request = z.strictObject({
     }),
   ]),
   evaluation: z.enum(['reuse', 'none', 'fresh']),
+  artifacts: z
+    .strictObject({ paths: z.array(z.string()), maxFiles: z.number(), maxBytes: z.number() })
+    .exactOptional(),
   attempts: z.strictObject({ k: z.int().min(1), strategy: z.enum(['avg', 'pass']) }),
   retries: z.strictObject({ max: z.number(), patterns: z.array(z.string()).nullable() }),
   limits,

@@ -7,7 +7,7 @@ const expecting = (what: string) => ({ error: `${EXPECTED}${what}` });
 const A_SIZE = 'a size such as 512m or 2g';
 
 /** `512m`, `2g` as bytes. */
-const size = z
+export const size = z
   .string(expecting(A_SIZE))
   .regex(SIZE, expecting(A_SIZE))
   .transform((value) => {

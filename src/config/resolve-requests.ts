@@ -1,4 +1,5 @@
 import type { RequestSpec } from '../domain/run.ts';
+import { toArtifacts } from './artifacts-schema.ts';
 import { toLimits } from './build-case.ts';
 import type { Gathered } from './catalog.ts';
 import { findNearest } from './nearest.ts';
@@ -42,6 +43,7 @@ export function resolveRequest(listed: ListedRequest, names: ModelNames, gathere
     harness,
     environment,
     evaluation: typeof entry.evaluation === 'string' ? entry.evaluation : entry.evaluation.environment,
+    ...(entry.artifacts === undefined ? {} : { artifacts: toArtifacts(entry.artifacts) }),
     attempts: entry.attempts,
     retries: entry.retries,
     limits: toLimits(entry.limits, parseDurationMs('10m')),

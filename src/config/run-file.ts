@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { artifactsSchema } from './artifacts-schema.ts';
 import { environmentSchema } from './environment-schema.ts';
 import { harnessSchema } from './harness-schema.ts';
 import {
@@ -94,6 +95,7 @@ const requestShape = {
   evaluation: z
     .union([evaluationMode, object({ environment: evaluationMode.default('reuse') })])
     .prefault('reuse'),
+  artifacts: artifactsSchema.optional(),
   attempts: object({
     k: count.max(1_000).default(1),
     strategy: z.enum(['avg', 'pass']).default('avg'),
@@ -181,6 +183,7 @@ export const runFileSchema = object({
   harness: harnessSchema.optional(),
   environment: environmentSchema.optional(),
   evaluation: requestShape.evaluation.optional(),
+  artifacts: artifactsSchema.optional(),
   attempts: requestShape.attempts.optional(),
   retries: requestShape.retries.optional(),
   limits: attemptLimits.optional(),

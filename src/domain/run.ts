@@ -1,3 +1,4 @@
+import type { ArtifactsSpec } from './artifacts.ts';
 import type { NetworkPhases } from './network-policy.ts';
 import type { ResourceLimits } from './resources.ts';
 import type { JsonObject } from './json.ts';
@@ -96,6 +97,8 @@ export type RequestSpec = {
   readonly harness: HarnessSpec;
   readonly environment: EnvironmentSpec;
   readonly evaluation: EvaluationMode;
+  /** Files of the agent that are kept; absent = none, with `fresh` all within the limits. */
+  readonly artifacts?: ArtifactsSpec;
   readonly attempts: { readonly k: number; readonly strategy: 'avg' | 'pass' };
   /** Whole-attempt tries; null patterns = any infrastructure failure, [] = none. */
   readonly retries: { readonly max: number; readonly patterns: readonly string[] | null };

@@ -1,5 +1,6 @@
 import type { Cell } from './ids.ts';
-import type { AgentEnd, OutcomeKind, TerminalState } from './outcome.ts';
+import type { AgentEnd, OutcomeKind, Phase, Reason, TerminalState } from './outcome.ts';
+import type { TryScope } from './retry-scope.ts';
 import type { AttemptLimits } from './suite.ts';
 import type { AskedCall, ToolResolution } from './tool-ledger.ts';
 import type { FinishReason, ToolStatus } from './transcript.ts';
@@ -102,11 +103,53 @@ export type RunToolResult =
   | { readonly kind: 'asked'; readonly asked: AskedCall }
   | { readonly kind: 'ended'; readonly end: AgentEnd };
 
-export type EvaluateInput = {
+/** A last look at the files of a session. */
+export type CollectInput = {
   readonly cell: Cell;
   readonly tryNumber: number;
   readonly session: SessionRef;
+};
+
+export type CollectResult = {
+  readonly files: number;
+  /** What was over the limits and is not kept, or null. */
+  readonly left: string | null;
+};
+
+export type EvaluateInput = {
+  readonly cell: Cell;
+  /** The try whose agent is graded. */
+  readonly tryNumber: number;
+  /** The session to grade in; null with evaluation `fresh`, which opens one of its own. */
+  readonly session: SessionRef | null;
+  /** Name of that one. */
+  readonly evaluationId: string;
   readonly answerDigest: string | null;
+};
+
+export type EvaluateResult =
+  /** Blob of the scorers' scores (`Score[]` as JSON). */
+  | { readonly kind: 'graded'; readonly scoresDigest: string }
+  /** Something kept them from a verdict. */
+  | { readonly kind: 'failed'; readonly reason: Reason };
+
+/** A host that did not take up a step in time. */
+export type FindHostInput = {
+  readonly hostId: string;
+  readonly session: SessionRef;
+  /** The tool call that waits; null = it is another step. */
+  readonly step: RunToolInput | null;
+};
+
+export type FindHostResult =
+  /** Its worker lives: send the step again. */
+  { readonly kind: 'there' } | { readonly kind: 'lost'; readonly end: AgentEnd };
+
+export type WarningInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly phase: Phase;
+  readonly message: string;
 };
 
 /** Scorers of the run file, on one answer. */
@@ -116,7 +159,7 @@ export type GradeInProcessInput = {
   readonly answerDigest: string | null;
 };
 
-export type EvaluateResult = {
+export type ProcessScores = {
   /** Blob of the scorers' scores (`Score[]` as JSON). */
   readonly scoresDigest: string;
 };
@@ -126,7 +169,8 @@ export type CloseSessionInput = { readonly session: SessionRef };
 export type RecordTryInput = {
   readonly cell: Cell;
   readonly tryNumber: number;
-  readonly end: AgentEnd;
+  readonly reason: Reason;
+  readonly scope: TryScope;
   readonly pattern: string | null;
 };
 
@@ -137,6 +181,8 @@ export type RecordInput = {
   readonly answerDigest: string | null;
   /** Scores given in a session, as a blob; null when no session scorer ran. */
   readonly sessionScoresDigest: string | null;
+  /** Why a session gave none, where it should have; absent when it did. */
+  readonly gradingFailure?: Reason | null;
   /** Scores given in a process of the run file; absent when it has no scorer. */
   readonly processScoresDigest?: string | null;
 };

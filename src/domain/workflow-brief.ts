@@ -3,7 +3,7 @@ import type { Json } from './json.ts';
 import type { OutcomeKind, Reason, RunState } from './outcome.ts';
 import type { Packable } from './pack-tasks.ts';
 import type { TaskRef } from './plan.ts';
-import type { Execution, HarnessSpec } from './run.ts';
+import type { EvaluationMode, Execution, HarnessSpec } from './run.ts';
 import type { AttemptLimits } from './suite.ts';
 
 /** Input of workflow `run`. Give `documentDigest`, or `document` (at most 64 KiB), or `resume`. */
@@ -40,6 +40,9 @@ export type RequestBrief = Packable & {
   readonly toolTimesMs?: { readonly [tool: string]: number };
   /** Whether a scorer of the suite grades inside a session. */
   readonly sessionScorers: boolean;
+  readonly evaluation: EvaluationMode;
+  /** Files of the agent are kept before its session closes. */
+  readonly collects: boolean;
   /** Whether a scorer of the run file grades in a process of its own. */
   readonly processScorers?: boolean;
   readonly strategy: 'avg' | 'pass';

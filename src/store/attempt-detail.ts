@@ -1,6 +1,7 @@
 import type { AttemptKey } from '../domain/ids.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Score } from '../domain/score.ts';
+import type { AttemptWarning } from './attempt-warnings.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 import { loadScores, toCellName } from './scores.ts';
@@ -23,6 +24,8 @@ export type AttemptDetail = {
   readonly toolCalls: readonly ToolCallDetail[];
   readonly steps: readonly StepDetail[];
   readonly tries: readonly TryDetail[];
+  /** What went wrong beside it and took nothing from it. */
+  readonly warnings: readonly AttemptWarning[];
 };
 
 export type CallDetail = {
@@ -106,6 +109,7 @@ type Parts = {
   readonly toolCalls: readonly (ToolCallDetail & Located)[];
   readonly steps: readonly (StepDetail & Located)[];
   readonly tries: readonly (TryDetail & Located)[];
+  readonly warnings: readonly (AttemptWarning & Located)[];
 };
 
 async function loadParts(db: Db, runId: string, task: number): Promise<Parts> {
@@ -131,6 +135,7 @@ async function loadParts(db: Db, runId: string, task: number): Promise<Parts> {
     ),
     steps: await load('sequence, role, digest', 'steps WHERE sequence'),
     tries: await load('late, stage, scope, pattern, error', 'tries WHERE late'),
+    warnings: await load('phase, message', 'attempt_warnings WHERE noted_at'),
   };
 }
 
@@ -155,6 +160,7 @@ function toDetail(runId: string, row: StoredAttempt, parts: Parts): AttemptDetai
     toolCalls: ofThis(parts.toolCalls),
     steps: ofThis(parts.steps),
     tries: ofThis(parts.tries),
+    warnings: ofThis(parts.warnings),
   };
 }
 

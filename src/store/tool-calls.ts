@@ -3,8 +3,8 @@ import type { LedgerState } from '../domain/tool-ledger.ts';
 import type { ToolMessage, ToolStatus } from '../domain/transcript.ts';
 import { prepareBlob, toJsonBlob, toTextBlob } from './blobs.ts';
 import type { Db } from './pool.ts';
-import { selectRow } from './pool.ts';
-import { escapeText } from './text.ts';
+import { selectRow, selectRows } from './pool.ts';
+import { escapeText, unescapeText } from './text.ts';
 
 /** What the ledger holds of a call, after the row `started` was written if there was none. */
 export type ToolStart = Exclude<LedgerState, { kind: 'completed' }> | CompletedCall;
@@ -91,6 +91,23 @@ export async function completeToolCall(
     ],
   });
   return { completed: row.completed, outputDigest: output.digest };
+}
+
+/** The row of a call, or null when it was never started. */
+export async function findToolCall(
+  db: Db,
+  key: ToolCallKey,
+): Promise<{
+  readonly state: 'started' | 'completed';
+  readonly tool: string;
+  readonly executions: number;
+} | null> {
+  const [row] = await selectRows<{ state: 'started' | 'completed'; tool: string; executions: number }>(db, {
+    text: `select state, tool, executions from tool_calls where run_id = $1 and task = $2 and attempt = $3
+      and generation = $4 and try_number = $5 and step = $6 and call = $7`,
+    values: toKeyValues(key),
+  });
+  return row === undefined ? null : { ...row, tool: unescapeText(row.tool) };
 }
 
 export const toKeyValues = (key: ToolCallKey): unknown[] => [

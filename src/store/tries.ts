@@ -13,7 +13,7 @@ export type DiscardedTry = {
   /** The expression that matched the error, or null when the cause decided. */
   readonly pattern: string | null;
   readonly error: string;
-  /** Blob of the redacted plan, or null. */
+  /** Blob of the redacted plan; null = the run's. */
   readonly planDigest: string | null;
 };
 
@@ -23,7 +23,8 @@ export async function recordDiscardedTry(db: Db, discarded: DiscardedTry): Promi
   await db.query({
     text: `insert into tries
         (run_id, task, attempt, generation, try_number, stage, scope, pattern, error, plan_digest)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+        coalesce($10, (select plan_digest from runs where run_id = $1))) on conflict do nothing`,
     values: [
       key.runId,
       key.task,

@@ -11,6 +11,7 @@ import { buildDependencies } from './build-dependencies.ts';
 import { createEnvironmentWorkers } from './environment-workers.ts';
 import { EngineWorkers } from './engine-workers.ts';
 import { readHostId } from './host-id.ts';
+import { HostLease } from './host-lease.ts';
 import { loadWorkflowBundle } from './workflow-bundle.ts';
 import { endLeftProcesses } from './reap-sessions.ts';
 
@@ -57,7 +58,8 @@ export async function composeWorker(parts: WorkerParts) {
     defaultHeartbeatThrottleInterval: 5_000,
     ...parts.options,
   };
-  const { openSession, evaluate, closeSession, runTool, callModel, gradeInProcess, ...rest } = activities;
+  const { openSession, collect, evaluate, closeSession, runTool, callModel, gradeInProcess, ...rest } =
+    activities;
   const main = await Worker.create({
     ...common,
     taskQueue: WORKFLOW_QUEUE,
@@ -72,7 +74,7 @@ export async function composeWorker(parts: WorkerParts) {
     common,
     hostId,
     environments: built.environments,
-    activities: { openSession, evaluate, closeSession, runTool },
+    activities: { openSession, collect, evaluate, closeSession, runTool },
   });
   const modules = await Worker.create({
     ...common,
@@ -93,6 +95,7 @@ type Assembly = {
 } & ReturnType<typeof buildDependencies>;
 
 function assemble({ workers, engines, hostId, environments, secrets, dependencies }: Assembly) {
+  const lease = new HostLease(dependencies.db, hostId);
   let ended: Promise<unknown> = Promise.resolve();
   return {
     hostId,
@@ -104,6 +107,7 @@ function assemble({ workers, engines, hostId, environments, secrets, dependencie
     async start(): Promise<{ readonly ended: Promise<unknown> }> {
       ended = Promise.all(workers.map((worker) => worker.run()));
       ended.catch(() => undefined);
+      await lease.start();
       await engines.start();
       return { ended };
     },
@@ -111,6 +115,7 @@ function assemble({ workers, engines, hostId, environments, secrets, dependencie
     async stop(): Promise<void> {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled([engines.stop(), ended]);
+      lease.stop();
       await dependencies.modules.stop();
     },
   };

@@ -9,7 +9,7 @@ export type EnvironmentWorkersOptions = {
   };
   readonly hostId: string;
   readonly environments: readonly EnvironmentProvider[];
-  readonly activities: Pick<Activities, 'openSession' | 'runTool' | 'evaluate' | 'closeSession'>;
+  readonly activities: Pick<Activities, 'openSession' | 'runTool' | 'collect' | 'evaluate' | 'closeSession'>;
 };
 
 /** Workers of this host's sessions: one queue for each kind that can be opened here, one for what is open. */
@@ -17,14 +17,14 @@ export async function createEnvironmentWorkers(
   options: EnvironmentWorkersOptions,
 ): Promise<readonly Worker[]> {
   const { common, hostId, environments, activities } = options;
-  const { openSession, runTool, evaluate, closeSession } = activities;
+  const { openSession, runTool, collect, evaluate, closeSession } = activities;
   const workers: Worker[] = [];
   for (const environment of environments) {
     if ((await environment.describe()).problem !== null) continue;
     const opener = await Worker.create({
       ...common,
       taskQueue: `assay-env-${environment.kind}`,
-      activities: { openSession },
+      activities: { openSession, evaluate },
       maxConcurrentActivityTaskExecutions: 8,
     });
     workers.push(opener);
@@ -32,7 +32,7 @@ export async function createEnvironmentWorkers(
   const host = await Worker.create({
     ...common,
     taskQueue: `assay-host-${hostId}`,
-    activities: { runTool, evaluate, closeSession },
+    activities: { runTool, collect, evaluate, closeSession },
     maxConcurrentActivityTaskExecutions: 200,
   });
   return [...workers, host];

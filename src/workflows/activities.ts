@@ -80,13 +80,17 @@ export function callModel(
 export const opening = (kind: string) =>
   workflow.proxyActivities<Activities>({
     ...WAIT,
-    taskQueue: `assay-env-${kind}`,
+    // Every worker can look at a case that needs no environment; host is what all of them offer.
+    taskQueue: `assay-env-${kind === 'none' ? 'host' : kind}`,
     startToCloseTimeout: '10m',
     heartbeatTimeout: '30s',
     retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
   });
 
 type ToolStep = { readonly summary: string; readonly timeoutMs: number };
+
+/** A host that lives takes up a step of its sessions within this time. */
+const TAKEN_WITHIN = '60s';
 
 /** A tool ends by its own limit; the activity around it gives it this much more. */
 const TOOL_GRACE_MS = 30_000;
@@ -96,6 +100,7 @@ export const onHost = (hostId: string, { summary, timeoutMs }: ToolStep) =>
   workflow.proxyActivities<Activities>({
     ...WAIT,
     taskQueue: `assay-host-${hostId}`,
+    scheduleToStartTimeout: TAKEN_WITHIN,
     startToCloseTimeout: timeoutMs + TOOL_GRACE_MS,
     heartbeatTimeout: '30s',
     retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
@@ -103,10 +108,11 @@ export const onHost = (hostId: string, { summary, timeoutMs }: ToolStep) =>
   });
 
 /** Grading in a session; a grader that never gets through leaves its attempt unscored. */
-export const grading = (hostId: string) =>
+export const grading = (hostId: string, summary = 'grade in the session') =>
   workflow.proxyActivities<Activities>({
     ...WAIT,
     taskQueue: `assay-host-${hostId}`,
+    scheduleToStartTimeout: TAKEN_WITHIN,
     startToCloseTimeout: '2h',
     heartbeatTimeout: '30s',
     retry: {
@@ -115,7 +121,7 @@ export const grading = (hostId: string) =>
       maximumAttempts: 20,
       nonRetryableErrorTypes: NEVER_CURED,
     },
-    summary: 'grade in the session',
+    summary,
   });
 
 /** Code of the run file, in processes of a worker; those of one worker are as many as its slots. */

@@ -1,7 +1,6 @@
 import * as workflow from '@temporalio/workflow';
 import { checkLimits } from '../domain/agent-limits.ts';
 import { toCallPriority } from '../domain/call-priority.ts';
-import { formatAttemptKey } from '../domain/ids.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
 import { toOutputLimit } from '../domain/output-limit.ts';
 import type {
@@ -13,10 +12,12 @@ import type {
 } from '../domain/step.ts';
 import type { AttemptLimits } from '../domain/suite.ts';
 import { addKnown } from '../domain/usage.ts';
-import { callModel, cleanup, closing, grading, inProcess, nameTry, onHost, opening } from './activities.ts';
-import type { AgentState, TryEnd, TryPlace } from './try.ts';
+import { callModel, inProcess, nameTry, onHost } from './activities.ts';
+import { untilTaken } from './on-host.ts';
+import type { AgentState, TryPlace } from './try.ts';
 
-const START: AgentProgress = {
+/** Where a loop begins. */
+export const FIRST_STEP: AgentProgress = {
   step: 1,
   sequence: 0,
   tokens: null,
@@ -30,40 +31,8 @@ type LoopEnd =
   | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly spent: boolean }
   | { readonly kind: 'continue'; readonly progress: AgentProgress };
 
-/**
- * One try in a session: open, run the loop, grade in the session's files, close. The session is closed in
- * every end but one: when the workflow is about to continue as new, it stays open and travels in the state.
- */
-export async function runAgent(place: TryPlace, resumed: AgentState | null): Promise<TryEnd> {
-  const sessionId = `${formatAttemptKey(place.cell)}/t${place.tryNumber}`;
-  let { session, limits } = resumed ?? { session: null, limits: place.input.request.limits };
-  let mustClose = place.input.request.environmentKind !== 'none';
-  try {
-    if (resumed === null) {
-      const { environmentKind } = place.input.request;
-      const request = { cell: place.cell, tryNumber: place.tryNumber, sessionId };
-      const opened = await opening(environmentKind).openSession(request);
-      if (opened.kind === 'failed') {
-        return { kind: 'over', end: opened.end, answerDigest: null, sessionScoresDigest: null };
-      }
-      ({ session, limits } = opened);
-    }
-    const end = await runLoop(place, { session, limits, progress: resumed?.progress ?? START });
-    if (end.kind === 'stopped') return end;
-    if (end.kind === 'continue') {
-      mustClose = false;
-      return { kind: 'continue', state: { session, limits, progress: end.progress } };
-    }
-    const sessionScoresDigest = session === null ? null : await evaluate(place, session, end);
-    mustClose &&= sessionScoresDigest === null;
-    return { ...end, sessionScoresDigest };
-  } finally {
-    if (mustClose) await workflow.CancellationScope.nonCancellable(() => close(place, sessionId, session));
-  }
-}
-
 /** Model call, tools, model call ... until a final answer or a limit. */
-async function runLoop(place: TryPlace, start: AgentState): Promise<LoopEnd> {
+export async function runLoop(place: TryPlace, start: AgentState): Promise<LoopEnd> {
   const { session, limits } = start;
   let { progress } = start;
   for (;;) {
@@ -158,12 +127,14 @@ async function runTool(
     session,
     timeLeftMs: timeLeft(limits, progress),
   };
-  let result = await where.runTool(input);
+  const send = (step: RunToolInput): Promise<RunToolResult> =>
+    session === null ? where.runTool(step) : untilTaken(session, step, () => where.runTool(step));
+  let result = await send(input);
   while (result.kind === 'asked') {
     if (place.desk === undefined) throw new Error('a tool runs where nobody can be asked');
     const expiryMs = (harness.kind === 'agent' ? harness.askExpiryMs : undefined) ?? ASK_EXPIRY_MS;
     const resolution = await place.desk.ask(result.asked, expiryMs);
-    result = await where.runTool({ ...input, resolution });
+    result = await send({ ...input, resolution });
   }
   return result;
 }
@@ -189,41 +160,3 @@ const reachedLimit = ({ input }: TryPlace, limits: AttemptLimits, progress: Agen
 
 const timeLeft = ({ attemptTimeMs }: AttemptLimits, progress: AgentProgress): number | null =>
   attemptTimeMs === null ? null : Math.max(0, attemptTimeMs - progress.measuredMs);
-
-/**
- * Grades in a copy of the agent's files and closes the session; null = nothing was graded there.
- * A grader that cannot run leaves the attempt unscored: the agent's work is not thrown away.
- */
-async function evaluate(
-  place: TryPlace,
-  session: SessionRef,
-  over: LoopEnd & { kind: 'over' },
-): Promise<string | null> {
-  if (!place.input.request.sessionScorers || over.end.kind === 'failed') return null;
-  try {
-    const graded = await grading(session.hostId).evaluate({
-      cell: place.cell,
-      tryNumber: place.tryNumber,
-      session,
-      answerDigest: over.answerDigest,
-    });
-    return graded.scoresDigest;
-  } catch (error) {
-    if (workflow.isCancellation(error)) throw error;
-    workflow.log.warn('grading in the session failed', { error: String(error) });
-    return null;
-  }
-}
-
-/** A failed close is a warning: the reaper removes what is left. */
-async function close(place: TryPlace, sessionId: string, session: SessionRef | null): Promise<void> {
-  try {
-    const found = session ?? (await closing.findSession({ runId: place.cell.runId, sessionId }));
-    if (found !== null) await cleanup(found.hostId).closeSession({ session: found });
-  } catch (error) {
-    workflow.log.warn('closing the session failed; the reaper will remove it', {
-      sessionId,
-      error: String(error),
-    });
-  }
-}

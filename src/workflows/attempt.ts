@@ -1,11 +1,12 @@
 import * as workflow from '@temporalio/workflow';
 import { formatAttemptKey, type Cell } from '../domain/ids.ts';
-import { planTry } from '../domain/retry-scope.ts';
+import { NO_TRIES, planTry, type DiscardedTries } from '../domain/retry-scope.ts';
 import { drawFrom } from '../domain/stable-hash.ts';
 import type { AttemptResult } from '../domain/step.ts';
 import type { AttemptInput } from '../domain/workflow-brief.ts';
 import { inProcess, nameTry, planning } from './activities.ts';
-import { runAgent } from './agent-loop.ts';
+import { gradeFresh } from './grade-fresh.ts';
+import { runHeavyTry } from './heavy-try.ts';
 import { RUN_CHANGED, type RunChanged } from './messages.ts';
 import { PauseGate } from './pause-gate.ts';
 import { runDirect } from './direct.ts';
@@ -18,6 +19,7 @@ import type { AgentState, TryEnd, TryPlace } from './try.ts';
 export type AttemptState = {
   readonly tryNumber: number;
   readonly agent: AgentState | null;
+  readonly discarded?: DiscardedTries;
   /** Its run is paused: no further try starts. */
   readonly paused?: boolean;
 };
@@ -65,33 +67,48 @@ export async function runAttempt(
   { gate, desk }: AttemptSurroundings,
 ): Promise<AttemptEnd> {
   const cell = toCell(input);
-  let { tryNumber, agent } = state;
+  let { tryNumber, agent, discarded = NO_TRIES } = state;
   for (;;) {
-    const tried = await runTry({ input, cell, tryNumber, ...(desk === undefined ? {} : { desk }) }, agent);
-    if (tried.kind === 'continue') return { kind: 'continue', state: { tryNumber, agent: tried.state } };
+    const place = { input, cell, tryNumber, ...(desk === undefined ? {} : { desk }) };
+    const tried = await runTry(place, agent);
+    if (tried.kind === 'continue')
+      return { kind: 'continue', state: { tryNumber, agent: tried.state, discarded } };
     if (tried.kind === 'stopped' && tried.scope === 'run') {
       return { kind: 'done', result: { outcome: null, pass: false, stopped: 'run' } };
     }
     if (tried.kind === 'stopped')
       return { kind: 'done', result: await recordModelStop(input, tryNumber, tried.spent) };
     const next = planTry({
-      end: tried.end,
-      tryNumber,
+      result: { end: tried.end, gradingFailure: tried.gradingFailure ?? null },
+      evaluation: input.request.evaluation,
+      discarded,
       retries: input.request.retries,
       draw: drawFrom(`${formatAttemptKey(cell)}/t${tryNumber}`, input.run.execution.seed),
     });
-    if (next.kind === 'final') return { kind: 'done', result: await record(input, tryNumber, tried) };
-    await planning.recordTry({ cell, tryNumber, end: tried.end, pattern: next.pattern });
-    await workflow.sleep(next.delayMs, { summary: `before try ${tryNumber + 1}` });
+    if (next.kind === 'final') {
+      const over = isGradedFresh(place, tried)
+        ? await gradeFresh(place, { over: tried, tries: { tryNumber, discarded } }, gate)
+        : tried;
+      return { kind: 'done', result: await record(input, tryNumber, over) };
+    }
+    const { reason, scope, pattern, delayMs } = next;
+    await planning.recordTry({ cell, tryNumber, reason, scope, pattern });
+    discarded = next.discarded;
+    await workflow.sleep(delayMs, { summary: `before try ${tryNumber + 1}` });
     if (gate.isClosed) await gate.pass();
     tryNumber += 1;
     agent = null;
   }
 }
 
+const isGradedFresh = ({ input }: TryPlace, { end }: Extract<TryEnd, { kind: 'over' }>): boolean =>
+  end.kind === 'ended' && input.request.evaluation === 'fresh' && input.request.sessionScorers;
+
 const runTry = (place: TryPlace, agent: AgentState | null): Promise<TryEnd> => {
   const { harness, environmentKind } = place.input.request;
-  return harness.kind === 'direct' && environmentKind === 'none' ? runDirect(place) : runAgent(place, agent);
+  return harness.kind === 'direct' && environmentKind === 'none'
+    ? runDirect(place)
+    : runHeavyTry(place, agent);
 };
 
 async function record(

@@ -1,5 +1,5 @@
 import type { Cell } from '../domain/ids.ts';
-import type { AgentEnd } from '../domain/outcome.ts';
+import type { AgentEnd, Reason } from '../domain/outcome.ts';
 import type { AgentProgress, SessionRef } from '../domain/step.ts';
 import type { AttemptLimits } from '../domain/suite.ts';
 import type { AttemptInput } from '../domain/workflow-brief.ts';
@@ -22,6 +22,8 @@ export type TryEnd =
       readonly answerDigest: string | null;
       /** Scores given in the session, as a blob. */
       readonly sessionScoresDigest: string | null;
+      /** Why they were not given, though they should have been. */
+      readonly gradingFailure?: Reason | null;
     }
   /** The store granted no call; `spent` = calls of this try had been answered before. */
   | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly spent: boolean }

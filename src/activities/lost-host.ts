@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decideToolCall } from '../domain/tool-ledger.ts';
+import type { FindHostInput, FindHostResult } from '../domain/step.ts';
+import { isHostAlive } from '../store/hosts.ts';
+import { findToolCall } from '../store/tool-calls.ts';
+import type { Dependencies } from './dependencies.ts';
+import { environmentLost } from './execute-tool.ts';
+import { toToolCallKey } from './observe-tool.ts';
+import { findRunTool } from './run-code.ts';
+
+/** A machine that slept says that it lives a moment after it woke. */
+const WAKE_MS = 15_000;
+
+/**
+ * Activity `findHost`: a step was not taken up by its host in time. While its worker lives the step is sent again; else
+ * the environment is lost. The ledger decides, never the kind of time-out: a call that was started, may not be
+ * repeated and has an unknown outcome ends the attempt instead of trying it elsewhere.
+ */
+export const createHostSearch = (dependencies: Dependencies) => ({
+  async findHost({ hostId, session, step }: FindHostInput): Promise<FindHostResult> {
+    const untilMs = Date.now() + WAKE_MS;
+    while (!(await isHostAlive(dependencies.db, hostId))) {
+      if (Date.now() > untilMs) return await toLost(dependencies, { hostId, session, step });
+      await sleep(1_000);
+    }
+    return { kind: 'there' };
+  },
+});
+
+async function toLost(dependencies: Dependencies, { session, step }: FindHostInput): Promise<FindHostResult> {
+  const lost = { kind: 'lost', end: environmentLost(session).end } as const;
+  if (step === null) return lost;
+  const row = await findToolCall(dependencies.db, toToolCallKey(step));
+  if (row === null || row.state !== 'started') return lost;
+  const place = await dependencies.runs.find(step.cell);
+  const { harness } = place.request.spec;
+  const tool = findRunTool(dependencies.modules, { owner: place.plan, harness }, row.tool);
+  if (tool === null) return lost;
+  const decision = decideToolCall({ kind: 'started', executions: row.executions }, tool.policy);
+  if (decision !== 'refuse' && decision !== 'ask') return lost;
+  const message = `${row.tool} was started, its host was lost, and it may not be repeated; run the attempt again to start it from a fresh session`;
+  return {
+    kind: 'lost',
+    end: {
+      kind: 'failed',
+      outcome: 'refused',
+      reason: { code: 'tool_outcome_unknown', phase: 'run', message },
+    },
+  };
+}

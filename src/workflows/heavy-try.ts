@@ -1,0 +1,124 @@
+import * as workflow from '@temporalio/workflow';
+import { formatAttemptKey } from '../domain/ids.ts';
+import type { AgentEnd, Phase, Reason } from '../domain/outcome.ts';
+import type { SessionRef } from '../domain/step.ts';
+import { cleanup, closing, grading, opening } from './activities.ts';
+import { FIRST_STEP, runLoop } from './agent-loop.ts';
+import { describeFault } from './describe-fault.ts';
+import { HostLost, untilTaken } from './on-host.ts';
+import type { AgentState, TryEnd, TryPlace } from './try.ts';
+
+type Over = Extract<TryEnd, { kind: 'over' }>;
+
+/**
+ * One try in a session (SPEC 6.1): open and prepare, run the loop, look at the agent's files, with evaluation `reuse`
+ * grade in the session, close. The session is closed in every end but one: when the workflow is about to continue as
+ * new, it stays open and travels in the state.
+ */
+export async function runHeavyTry(place: TryPlace, resumed: AgentState | null): Promise<TryEnd> {
+  const sessionId = toSessionId(place);
+  let { session, limits } = resumed ?? { session: null, limits: place.input.request.limits };
+  let mustClose = place.input.request.environmentKind !== 'none';
+  try {
+    if (resumed === null) {
+      const request = { cell: place.cell, tryNumber: place.tryNumber, sessionId };
+      const opened = await opening(place.input.request.environmentKind).openSession(request);
+      if (opened.kind === 'failed') return toOver(opened.end, null);
+      ({ session, limits } = opened);
+    }
+    const end = await runLoop(place, { session, limits, progress: resumed?.progress ?? FIRST_STEP });
+    if (end.kind === 'stopped') return end;
+    if (end.kind === 'continue') {
+      mustClose = false;
+      return { kind: 'continue', state: { session, limits, progress: end.progress } };
+    }
+    const over = toOver(end.end, end.answerDigest);
+    return session === null || end.end.kind === 'failed' ? over : await finish(place, session, over);
+  } catch (error) {
+    if (error instanceof HostLost) return toOver(error.end, null);
+    throw error;
+  } finally {
+    if (mustClose) await workflow.CancellationScope.nonCancellable(() => close(place, sessionId, session));
+  }
+}
+
+const toSessionId = (place: TryPlace): string => `${formatAttemptKey(place.cell)}/t${place.tryNumber}`;
+
+const toOver = (end: AgentEnd, answerDigest: string | null): Over => ({
+  kind: 'over',
+  end,
+  answerDigest,
+  sessionScoresDigest: null,
+});
+
+/** What is left to do with the agent's files while they are there. */
+async function finish(place: TryPlace, session: SessionRef, over: Over): Promise<Over> {
+  const { request } = place.input;
+  const { cell, tryNumber } = place;
+  if (request.collects) {
+    try {
+      await untilTaken(session, null, () =>
+        grading(session.hostId, "keep the agent's files").collect({ cell, tryNumber, session }),
+      );
+    } catch (error) {
+      return toOver(toFailure('collect', 'collect_failed', error), over.answerDigest);
+    }
+  }
+  if (!request.sessionScorers || request.evaluation !== 'reuse') return over;
+  return { ...over, ...(await evaluate(place, { over, session })) };
+}
+
+export type Graded = Pick<Over, 'sessionScoresDigest' | 'gradingFailure'>;
+
+/** Grades in the task session, or in a session of its own that is opened wherever there is room for one. */
+export async function evaluate(
+  place: TryPlace,
+  {
+    over,
+    session,
+    evaluation = 1,
+  }: { readonly over: Over; readonly session: SessionRef | null; readonly evaluation?: number },
+): Promise<Graded> {
+  const { cell, tryNumber, input } = place;
+  const evaluationId = `${toSessionId(place)}/eval-${evaluation}`;
+  const request = { cell, tryNumber, session, evaluationId, answerDigest: over.answerDigest };
+  try {
+    const graded =
+      session === null
+        ? await opening(input.request.environmentKind).evaluate(request)
+        : await untilTaken(session, null, () => grading(session.hostId).evaluate(request));
+    return graded.kind === 'graded'
+      ? { sessionScoresDigest: graded.scoresDigest, gradingFailure: null }
+      : { sessionScoresDigest: null, gradingFailure: graded.reason };
+  } catch (error) {
+    const { reason } = toFailure('evaluate', 'grading_failed', error);
+    return { sessionScoresDigest: null, gradingFailure: reason };
+  }
+}
+
+/** A step that never got through; a cancellation is none. */
+function toFailure(phase: Phase, code: string, error: unknown): AgentEnd & { readonly reason: Reason } {
+  if (workflow.isCancellation(error)) throw error;
+  if (error instanceof HostLost && error.end.kind === 'failed')
+    return { ...error.end, reason: { ...error.end.reason, phase } };
+  const lost =
+    error instanceof workflow.ActivityFailure &&
+    error.cause instanceof workflow.ApplicationFailure &&
+    error.cause.type === 'EnvironmentLost';
+  const message = describeFault(error);
+  const reason = { code: lost ? 'environment_lost' : code, phase, message };
+  return { kind: 'failed', outcome: 'infra', reason };
+}
+
+/** A failed close is a recorded warning: the reaper removes what is left. */
+async function close(place: TryPlace, sessionId: string, session: SessionRef | null): Promise<void> {
+  const { cell, tryNumber } = place;
+  try {
+    const found = session ?? (await closing.findSession({ runId: cell.runId, sessionId }));
+    if (found !== null) await cleanup(found.hostId).closeSession({ session: found });
+  } catch (error) {
+    const message = `session ${sessionId} was not closed; the reaper will remove it: ${describeFault(error)}`;
+    workflow.log.warn(message);
+    await closing.noteWarning({ cell, tryNumber, phase: 'cleanup', message });
+  }
+}
