@@ -64,7 +64,8 @@ export async function composeWorker(parts: WorkerParts) {
     ...common,
     taskQueue: WORKFLOW_QUEUE,
     workflowBundle: bundle,
-    activities: rest,
+    // Without an environment nothing is opened: any worker says what the attempt may use.
+    activities: { ...rest, openSession },
     maxConcurrentActivityTaskExecutions: 40,
     maxConcurrentLocalActivityExecutions: 100,
     maxCachedWorkflows: parts.maxCachedWorkflows ?? 1_000,

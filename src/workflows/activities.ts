@@ -1,6 +1,7 @@
 import * as workflow from '@temporalio/workflow';
 import type { CallModelInput, CallModelResult } from '../domain/step.ts';
 import type { Activities } from '../activities/index.ts';
+import { WORKFLOW_QUEUE } from './messages.ts';
 
 /** Failures of ours that no retry can cure; every group lists those that its activities can throw. */
 const NEVER_CURED = [
@@ -76,12 +77,14 @@ export function callModel(
     .callModel(input);
 }
 
-/** Opening a session: slots of the queue are the free capacity of the hosts that offer this kind. */
+/**
+ * Opening a session: slots of the queue are the free capacity of the hosts that offer this kind. Without an
+ * environment there is nothing to open, and any worker answers.
+ */
 export const opening = (kind: string) =>
   workflow.proxyActivities<Activities>({
     ...WAIT,
-    // Every worker can look at a case that needs no environment; host is what all of them offer.
-    taskQueue: `assay-env-${kind === 'none' ? 'host' : kind}`,
+    taskQueue: kind === 'none' ? WORKFLOW_QUEUE : `assay-env-${kind}`,
     startToCloseTimeout: '10m',
     heartbeatTimeout: '30s',
     retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },

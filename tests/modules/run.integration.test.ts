@@ -94,8 +94,7 @@ test('tools that hang, throw, exit and leak are observations, and the agent goes
   expect(module).toMatchObject({ digest, exportName: 'default', path: 'run.ts' });
   expect(module?.tools.find(({ schema }) => schema.name === 'hangs')).toMatchObject({
     schema: { name: 'hangs', description: 'x' },
-    policy: { idempotent: false, timeoutMs: 300, onUnknown: 'refuse' },
-    maxAttempts: 1,
+    policy: { idempotent: false, timeoutMs: 300, onUnknown: 'refuse', maxAttempts: 1 },
   });
 });
 
