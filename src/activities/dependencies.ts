@@ -1,7 +1,7 @@
 import type { RunModule } from '../domain/run-module.ts';
 import type { ProviderSpec } from '../domain/run.ts';
 
-import type { EnvironmentProvider } from '../environments/environment.ts';
+import type { EnvironmentProvider, SessionHandle } from '../environments/environment.ts';
 import type { ModulePool } from '../modules/module-pool.ts';
 import type { ModelProvider } from '../providers/provider.ts';
 import type { TransactionalDb } from '../store/pool.ts';
@@ -18,6 +18,8 @@ export type Dependencies = {
   /** `module` is that of the run, which may bring kinds of its own. */
   readonly providerFor: (provider: ProviderSpec, module?: RunModule) => ModelProvider;
   readonly environmentFor: (kind: string) => EnvironmentProvider;
+  /** Told of a session that is kept for a person: it takes no place of this host any more. */
+  readonly onSessionKept: (session: SessionHandle) => void;
   /** Processes that run the code of run files. */
   readonly modules: ModulePool;
   /** Stable over restarts of workers on this machine. */

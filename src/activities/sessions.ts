@@ -1,6 +1,12 @@
 import type { AgentEnd, Phase } from '../domain/outcome.ts';
 import type { CloseSessionInput, OpenSessionInput, OpenSessionResult, SessionRef } from '../domain/step.ts';
-import { listLiveSessions, markSessionClosed, markSessionOpened, planSession } from '../store/sessions.ts';
+import {
+  listLiveSessions,
+  markSessionClosed,
+  markSessionOpened,
+  planSession,
+  retainSession,
+} from '../store/sessions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { toOpenRequest } from './open-environment.ts';
@@ -39,11 +45,12 @@ async function open(
   const provider = dependencies.environmentFor(environment.kind);
   const { hostId, db } = dependencies;
   const workflowId = workflowIdOf();
-  const intent = { sessionId, key: cell, tryNumber, kind: environment.kind, hostId, workflowId };
+  const { kind, keepMs } = environment;
+  const intent = { sessionId, key: cell, tryNumber, kind, hostId, workflowId, keepMs };
   await planSession(db, { ...intent, purpose: 'task' });
   try {
     const session = await provider.open(toOpenRequest(environment, { sessionId, cell, phase: 'baseline' }));
-    await markSessionOpened(db, { sessionId, root: session.handle.root });
+    await markSessionOpened(db, { sessionId, root: session.handle.root, resources: session.enforced });
     const trouble = await prepareCase(dependencies, { session, testCase: place.testCase, signal });
     if (trouble !== null) return failed('prepare', 'setup_failed', dependencies.redact(trouble));
     await session.setNetwork(environment.network.run);
@@ -60,6 +67,10 @@ const failed = (phase: Phase, code: string, message: string): OpenSessionResult 
 };
 
 async function close(dependencies: Dependencies, session: SessionRef): Promise<void> {
+  if (await retainSession(dependencies.db, session.sessionId)) {
+    dependencies.onSessionKept(session);
+    return;
+  }
   await dependencies.environmentFor(session.kind).close(session);
   await markSessionClosed(dependencies.db, session.sessionId);
 }

@@ -1,4 +1,5 @@
 import type { AttemptKey } from '../domain/ids.ts';
+import type { EnforcedResources } from '../domain/resources.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 
@@ -13,18 +14,31 @@ export type SessionRow = {
   readonly root: string | null;
   /** The workflow that owns it: when that has ended the session is an orphan. */
   readonly workflowId: string;
-  readonly state: 'intent' | 'open' | 'closed';
+  readonly state: 'intent' | 'open' | 'retained' | 'closed';
+  /** The limits as they hold; null until it is open. */
+  readonly resources: EnforcedResources | null;
+  readonly createdAt: string;
+  /** When a retained session may be removed; null = it is not retained. */
+  readonly keepUntil: string | null;
+  /** Retained, and its time is over. */
+  readonly expired: boolean;
 };
 
-export type SessionIntent = Omit<SessionRow, 'root' | 'state'>;
+export type SessionIntent = Pick<
+  SessionRow,
+  'sessionId' | 'key' | 'tryNumber' | 'purpose' | 'kind' | 'hostId' | 'workflowId'
+> & {
+  /** Kept for so long instead of being closed; null or absent = closed. */
+  readonly keepMs?: number | null;
+};
 
 /** Says, before a provider is asked, that a session is about to be, so that an orphan can be found. */
 export async function planSession(db: Db, intent: SessionIntent): Promise<void> {
   const { key } = intent;
   await db.query({
     text: `insert into environment_sessions
-        (session_id, run_id, task, attempt, generation, try_number, purpose, kind, host_id, workflow_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+        (session_id, run_id, task, attempt, generation, try_number, purpose, kind, host_id, workflow_id, keep_ms)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing`,
     values: [
       intent.sessionId,
       key.runId,
@@ -36,6 +50,7 @@ export async function planSession(db: Db, intent: SessionIntent): Promise<void> 
       intent.kind,
       intent.hostId,
       intent.workflowId,
+      intent.keepMs ?? null,
     ],
   });
 }
@@ -43,12 +58,35 @@ export async function planSession(db: Db, intent: SessionIntent): Promise<void> 
 /** Records that a planned session is open at `root`; a closed one stays closed. */
 export async function markSessionOpened(
   db: Db,
-  { sessionId, root }: { readonly sessionId: string; readonly root: string },
+  {
+    sessionId,
+    root,
+    resources = null,
+  }: { readonly sessionId: string; readonly root: string; readonly resources?: EnforcedResources | null },
 ): Promise<void> {
   await db.query({
-    text: `update environment_sessions set state = 'open', root = $2, opened_at = now()
+    text: `update environment_sessions set state = 'open', root = $2, resources = $3, opened_at = now()
       where session_id = $1 and state = 'intent'`,
-    values: [sessionId, root],
+    values: [sessionId, root, resources === null ? null : JSON.stringify(resources)],
+  });
+}
+
+/** Retains a session that is to be kept. False = it is not: close it. Idempotent. */
+export async function retainSession(db: Db, sessionId: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `update environment_sessions
+      set state = 'retained', keep_until = coalesce(keep_until, now() + keep_ms * interval '1 millisecond')
+      where session_id = $1 and keep_ms is not null and state in ('open', 'retained')`,
+    values: [sessionId],
+  });
+  return rowCount === 1;
+}
+
+/** Ends the time of retained sessions. */
+export async function expireSessions(db: Db, sessionIds: readonly string[]): Promise<void> {
+  await db.query({
+    text: `update environment_sessions set keep_until = now() where state = 'retained' and session_id = any ($1)`,
+    values: [sessionIds],
   });
 }
 
@@ -67,7 +105,7 @@ export async function listLiveSessions(
   { runId = null, hostId = null }: { readonly runId?: string | null; readonly hostId?: string | null } = {},
 ): Promise<SessionRow[]> {
   const rows = await selectRows<StoredSession>(db, {
-    text: `select * from environment_sessions
+    text: `select *, state = 'retained' and keep_until <= now() as expired from environment_sessions
       where state <> 'closed' and ($1::text is null or run_id = $1) and ($2::text is null or host_id = $2)
       order by created_at, session_id`,
     values: [runId, hostId],
@@ -82,6 +120,10 @@ export async function listLiveSessions(
     root: row.root,
     workflowId: row.workflow_id,
     state: row.state,
+    resources: row.resources,
+    createdAt: row.created_at.toISOString(),
+    keepUntil: row.keep_until?.toISOString() ?? null,
+    expired: row.expired,
   }));
 }
 
@@ -98,4 +140,8 @@ type StoredSession = {
   readonly root: string | null;
   readonly workflow_id: string;
   readonly state: SessionRow['state'];
+  readonly resources: EnforcedResources | null;
+  readonly created_at: Date;
+  readonly keep_until: Date | null;
+  readonly expired: boolean;
 };

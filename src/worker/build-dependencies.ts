@@ -7,19 +7,20 @@ import { RunReader } from '../activities/run-reader.ts';
 import { readKey } from '../config/environment-variables.ts';
 import { redactPatterns } from '../domain/redact.ts';
 import type { Target } from '../domain/suite.ts';
-import type { EnvironmentProvider } from '../environments/environment.ts';
+import { readSessionLimits } from '../config/session-limits.ts';
 import { createEnvironments } from '../environments/lookup.ts';
 import { ModulePool } from '../modules/module-pool.ts';
 import { createModuleProviders } from '../modules/module-provider.ts';
 import { createProviderLookup } from '../providers/lookup.ts';
 import type { ModelProvider, ModelRequest } from '../providers/provider.ts';
 import type { TransactionalDb } from '../store/pool.ts';
+import { countSessions, type CountedEnvironment } from './counted-environments.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { findSearchAttributes } from './search-attributes.ts';
 
 export type Built = {
   readonly dependencies: Dependencies;
-  readonly environments: readonly EnvironmentProvider[];
+  readonly environments: readonly CountedEnvironment[];
   readonly secrets: KnownSecrets;
 };
 
@@ -37,7 +38,7 @@ export function buildDependencies(parts: {
   const { db, connection, namespace, dataDir, hostId, projectDir, logger, onThrottled } = parts;
   const path = readKey('PATH') ?? '';
   const place = { hostId, installationId: hostId, path };
-  const environments = createEnvironments({
+  const providers = createEnvironments({
     host: { ...place, root: join(dataDir, 'sessions') },
     bubblewrap: { ...place, root: join(dataDir, 'sandboxes') },
     docker: {
@@ -47,6 +48,7 @@ export function buildDependencies(parts: {
       onPull: (line) => logger.info(line),
     },
   });
+  const environments = countSessions(providers, readSessionLimits());
   const secrets = new KnownSecrets(readKey);
   const runs = new RunReader(db);
   const blobs = new BlobCache(db);
@@ -62,10 +64,12 @@ export function buildDependencies(parts: {
     modules,
     readKey: (name) => secrets.read(name),
     providerFor: rememberProviders({ secrets, modules, resolveTarget: (cell) => resolveTarget(runs, cell) }),
+    onSessionKept: ({ kind, sessionId }) =>
+      environments.find(({ provider }) => provider.kind === kind)?.slots.free(sessionId),
     environmentFor: (kind) => {
-      const environment = environments.find((one) => one.kind === kind);
+      const environment = environments.find(({ provider }) => provider.kind === kind);
       if (environment === undefined) throw new Error(`environment "${kind}" opens no session`);
-      return environment;
+      return environment.provider;
     },
     hostId,
     onThrottled,

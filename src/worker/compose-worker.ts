@@ -13,7 +13,7 @@ import { EngineWorkers } from './engine-workers.ts';
 import { readHostId } from './host-id.ts';
 import { HostLease } from './host-lease.ts';
 import { loadWorkflowBundle } from './workflow-bundle.ts';
-import { endLeftProcesses } from './reap-sessions.ts';
+import { endLeftProcesses, recount } from './reap-sessions.ts';
 
 export type WorkerParts = {
   readonly connection: NativeConnection;
@@ -49,6 +49,7 @@ export async function composeWorker(parts: WorkerParts) {
   const activities = createActivities(built.dependencies);
   const bundle = await loadWorkflowBundle(join(parts.dataDir, 'cache'));
   await endLeftProcesses(built.environments, parts.logger);
+  for (const environment of built.environments) await recount({ db: parts.db, hostId, environment });
   const common = {
     connection: parts.connection,
     namespace: parts.namespace,

@@ -14,7 +14,7 @@ const KEEP_MS = 60_000;
 const POLLERS = 8;
 
 /** These workers run activities alone. */
-const UNUSED_SLOTS = {
+export const UNUSED_SLOTS = {
   workflowTaskSlotSupplier: { type: 'fixed-size', numSlots: 2 },
   localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
   nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },

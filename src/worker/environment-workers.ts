@@ -1,6 +1,7 @@
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
-import type { EnvironmentProvider } from '../environments/environment.ts';
+import { UNUSED_SLOTS } from './engine-workers.ts';
+import type { CountedEnvironment } from './counted-environments.ts';
 
 export type EnvironmentWorkersOptions = {
   readonly common: Partial<WorkerOptions> & {
@@ -8,7 +9,7 @@ export type EnvironmentWorkersOptions = {
     readonly namespace: string;
   };
   readonly hostId: string;
-  readonly environments: readonly EnvironmentProvider[];
+  readonly environments: readonly CountedEnvironment[];
   readonly activities: Pick<Activities, 'openSession' | 'runTool' | 'collect' | 'evaluate' | 'closeSession'>;
 };
 
@@ -19,13 +20,13 @@ export async function createEnvironmentWorkers(
   const { common, hostId, environments, activities } = options;
   const { openSession, runTool, collect, evaluate, closeSession } = activities;
   const workers: Worker[] = [];
-  for (const environment of environments) {
-    if ((await environment.describe()).problem !== null) continue;
+  for (const { provider, slots } of environments) {
+    if ((await provider.describe()).problem !== null) continue;
     const opener = await Worker.create({
       ...common,
-      taskQueue: `assay-env-${environment.kind}`,
+      taskQueue: `assay-env-${provider.kind}`,
       activities: { openSession, evaluate },
-      maxConcurrentActivityTaskExecutions: 8,
+      tuner: { ...UNUSED_SLOTS, activityTaskSlotSupplier: slots },
     });
     workers.push(opener);
   }

@@ -1,14 +1,14 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { reapHostSessions } from '../environments/reaper.ts';
-import type { EnvironmentProvider } from '../environments/environment.ts';
+import type { CountedEnvironment } from './counted-environments.ts';
 import { listLiveSessions, markSessionClosed } from '../store/sessions.ts';
 import type { Db } from '../store/pool.ts';
 
 export type Reaping = {
   readonly client: Client;
   readonly db: Db;
-  readonly environments: readonly EnvironmentProvider[];
+  readonly environments: readonly CountedEnvironment[];
   readonly hostId: string;
   readonly logger: Logger;
 };
@@ -22,14 +22,17 @@ export async function reapSessions({ client, db, environments, hostId, logger }:
   const open = new Map<string, Promise<boolean>>();
   const isOpen = async (sessionId: string): Promise<boolean> => {
     const rows = await listLiveSessions(db, { hostId });
-    const owner = rows.find((row) => row.sessionId === toOwnerSession(sessionId))?.workflowId;
-    if (owner === undefined) return false;
+    const row = rows.find((one) => one.sessionId === toOwnerSession(sessionId));
+    if (row === undefined) return false;
+    // What is kept belongs to a person, until its time is over; a scorer's copy is never kept.
+    if (row.state === 'retained') return !row.expired && row.sessionId === sessionId;
+    const owner = row.workflowId;
     const known = open.get(owner) ?? isRunning(client, owner);
     open.set(owner, known);
     return await known;
   };
   const problems: unknown[] = [];
-  for (const environment of environments) {
+  for (const { provider: environment, slots } of environments) {
     // What cannot be asked for its sessions, such as an engine that is away, keeps them.
     if ((await environment.describe()).problem !== null) continue;
     const reaping = reapHostSessions({ environment, isOpen: ({ sessionId }) => isOpen(sessionId) });
@@ -38,8 +41,27 @@ export async function reapSessions({ client, db, environments, hostId, logger }:
       await markSessionClosed(db, sessionId);
       logger.info({ sessionId }, 'removed a session whose owner has ended');
     }
+    await recount({ db, hostId, environment: { provider: environment, slots } });
   }
   if (problems.length > 0) throw problems[0];
+}
+
+/** Places of this host are taken by what is there and not kept for a person. */
+export async function recount(counting: {
+  readonly db: Db;
+  readonly hostId: string;
+  readonly environment: CountedEnvironment;
+}): Promise<void> {
+  const { provider, slots } = counting.environment;
+  if ((await provider.describe()).problem !== null) return;
+  const asOfMs = Date.now();
+  const rows = await listLiveSessions(counting.db, { hostId: counting.hostId });
+  const kept = new Set(rows.filter(({ state }) => state === 'retained').map(({ sessionId }) => sessionId));
+  const there = (await provider.listSessions()).map(({ sessionId }) => sessionId);
+  slots.recount(
+    there.filter((id) => !kept.has(id) && toOwnerSession(id) === id),
+    asOfMs,
+  );
 }
 
 /** A grader's session is named after the session whose files it copies. */
@@ -57,10 +79,10 @@ async function isRunning(client: Client, workflowId: string): Promise<boolean> {
 
 /** Ends what commands of a dead worker left running on this host; their calls are answered by the ledger. */
 export async function endLeftProcesses(
-  environments: readonly EnvironmentProvider[],
+  environments: readonly CountedEnvironment[],
   logger: Logger,
 ): Promise<void> {
-  for (const environment of environments) {
+  for (const { provider: environment } of environments) {
     if ((await environment.describe()).problem !== null) continue;
     for (const handle of await environment.listSessions()) {
       if (!(await environment.endLeftProcesses(handle))) continue;

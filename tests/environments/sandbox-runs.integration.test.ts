@@ -1,6 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pino } from 'pino';
+import { cleanSandboxes, listSandboxes } from '../../src/client/sandboxes.ts';
+import { createBubblewrapEnvironment } from '../../src/environments/bubblewrap.ts';
+import { countSessions } from '../../src/worker/counted-environments.ts';
+import { reapSessions } from '../../src/worker/reap-sessions.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { readSessions } from '../workflows/sessions.ts';
 import { bash, begin, loadCells, script, sums } from '../workflows/support.ts';
@@ -32,6 +37,40 @@ describe.skipIf(problem !== null)('runs in environment bubblewrap', () => {
     expect(await readSessions(assay, runId)).toMatchObject([{ state: 'closed' }]);
     const left = await readdir(join(assay.dataDir, 'sandboxes'));
     expect(left.filter((name) => !name.startsWith('.'))).toEqual([]);
+  });
+
+  test('a session that is to be kept outlives its run and goes when a person lets it, or its time is over', async () => {
+    const runId = await begin(assay, {
+      models: [script([bash('echo kept > f'), { say: 'done' }])],
+      suite: sums(1),
+      harness: { kind: 'agent', maxSteps: 5 },
+      environment: { kind: 'bubblewrap', keep: '1h', resources: { disk: '8m' } },
+    });
+    await assay.result(runId);
+    const [kept] = await listSandboxes(assay.connection);
+    expect(kept).toMatchObject({ state: 'retained', kind: 'bubblewrap', resources: { diskBytes: 8 << 20 } });
+    const provider = createBubblewrapEnvironment({
+      root: join(assay.dataDir, 'sandboxes'),
+      hostId: kept!.hostId,
+      installationId: kept!.hostId,
+      path: process.env['PATH'] ?? '',
+    });
+    const reap = () =>
+      reapSessions({
+        client: assay.client,
+        db: assay.db,
+        environments: countSessions([provider], { capacities: {}, opensPerSecond: 0 }),
+        hostId: kept!.hostId,
+        logger: pino({ level: 'error' }),
+      });
+    await reap();
+    const session = await provider.attach({ ...kept!, root: kept!.root ?? '' });
+    expect(await session?.listFiles('.')).toEqual(['f']);
+    await expect(cleanSandboxes(assay.connection, ['no-such'])).rejects.toThrow('No session "no-such"');
+    expect(await cleanSandboxes(assay.connection, [])).toEqual([kept!.sessionId]);
+    await reap();
+    expect(await listSandboxes(assay.connection)).toEqual([]);
+    expect(await provider.listSessions()).toEqual([]);
   });
 
   test('AC-N1 a root directory that is not there is told before anything starts', async () => {

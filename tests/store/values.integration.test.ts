@@ -2,11 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHUNK_BYTES, loadBlob, saveBlob, toDigest } from '../../src/store/blobs.ts';
 import { checkDatabase, createPool } from '../../src/store/pool.ts';
 import {
+  expireSessions,
   listLiveSessions,
   markSessionClosed,
   markSessionOpened,
   planSession,
+  retainSession,
 } from '../../src/store/sessions.ts';
+import { NOT_ENFORCED } from '../../src/domain/resources.ts';
 import { appendSteps, loadTranscript } from '../../src/store/steps.ts';
 import { completeToolCall, rerunToolCall, startToolCall } from '../../src/store/tool-calls.ts';
 import { recordDiscardedTry } from '../../src/store/tries.ts';
@@ -143,8 +146,8 @@ test('a session is planned before it is opened and listed until it is closed', a
     workflowId: 'run/values/a1',
   } as const;
   await planSession(store.pool, intent);
-  expect(await listLiveSessions(store.pool, { hostId: 'h1' })).toEqual([
-    { ...intent, root: null, state: 'intent' },
+  expect(await listLiveSessions(store.pool, { hostId: 'h1' })).toMatchObject([
+    { ...intent, root: null, state: 'intent', keepUntil: null, expired: false },
   ]);
   await markSessionOpened(store.pool, { sessionId: 's1', root: '/somewhere' });
   expect(await listLiveSessions(store.pool, { runId: 'values' })).toMatchObject([
@@ -153,6 +156,34 @@ test('a session is planned before it is opened and listed until it is closed', a
   await markSessionClosed(store.pool, 's1');
   await markSessionOpened(store.pool, { sessionId: 's1', root: '/again' });
   expect(await listLiveSessions(store.pool)).toEqual([]);
+});
+
+test('a session that is to be kept is retained until its time is over, others are not', async () => {
+  const intent = {
+    key,
+    tryNumber: 1,
+    purpose: 'task',
+    kind: 'docker',
+    hostId: 'h2',
+    workflowId: 'run/values/a1',
+  } as const;
+  await planSession(store.pool, { ...intent, sessionId: 'k1', keepMs: 3_600_000 });
+  await planSession(store.pool, { ...intent, sessionId: 'k2' });
+  const resources = { ...NOT_ENFORCED, pids: 5, by: 'docker' };
+  for (const sessionId of ['k1', 'k2'])
+    await markSessionOpened(store.pool, { sessionId, root: 'c', resources });
+  expect(await retainSession(store.pool, 'k1')).toBe(true);
+  expect(await retainSession(store.pool, 'k1')).toBe(true);
+  expect(await retainSession(store.pool, 'k2')).toBe(false);
+  const read = () => listLiveSessions(store.pool, { hostId: 'h2' });
+  expect(await read()).toMatchObject([
+    { sessionId: 'k1', state: 'retained', expired: false, keepUntil: expect.any(String), resources },
+    { sessionId: 'k2', state: 'open', expired: false, keepUntil: null },
+  ]);
+  await expireSessions(store.pool, ['k1', 'k2']);
+  expect((await read()).map(({ expired }) => expired)).toEqual([true, false]);
+  for (const sessionId of ['k1', 'k2']) await markSessionClosed(store.pool, sessionId);
+  expect(await read()).toEqual([]);
 });
 
 test('a discarded try is kept once', async () => {

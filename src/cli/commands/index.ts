@@ -10,6 +10,7 @@ import { addReport } from './report.ts';
 import { addResolve } from './resolve.ts';
 import { addResume } from './resume.ts';
 import { addRun } from './run.ts';
+import { addSandbox } from './sandbox.ts';
 import { addSchema } from './schema.ts';
 import { addSet } from './set.ts';
 import { addShow } from './show.ts';
@@ -36,6 +37,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addUp,
   addDown,
   addDoctor,
+  addSandbox,
   addSchema,
   addWorker,
 ];

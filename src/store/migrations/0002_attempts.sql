@@ -126,8 +126,13 @@ create table environment_sessions (
   host_id text collate "C" not null,
   root text,
   workflow_id text not null,
-  -- intent, open, closed
+  -- intent, open, retained, closed
   state text not null default 'intent',
+  -- A session that is to be kept is retained for so long instead of being closed; null = closed.
+  keep_ms bigint,
+  keep_until timestamptz,
+  -- The limits as they hold.
+  resources jsonb,
   created_at timestamptz not null default now(),
   opened_at timestamptz,
   closed_at timestamptz

@@ -1,0 +1,114 @@
+import type { ActivitySlotInfo, CustomSlotSupplier, SlotPermit } from '@temporalio/worker';
+
+export type SessionSlotsOptions = {
+  /** Sessions of this kind that this host bears at one time. */
+  readonly capacity: number;
+  /** Sessions opened in a second at most; 0 = as fast as they come. */
+  readonly opensPerSecond: number;
+};
+
+/**
+ * Slots of the queue that opens sessions of one kind: the free capacity of this host. A slot that opened a
+ * session stays taken until that session is closed or kept, so that the server does the queueing.
+ */
+export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
+  readonly type = 'custom';
+  private readonly options: SessionSlotsOptions;
+  /** Session ids, with the time since when they count. */
+  private readonly open = new Map<string, number>();
+  private readonly waiting = new Set<() => void>();
+  private issued = 0;
+  private nextOpenAtMs = 0;
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(options: SessionSlotsOptions) {
+    this.options = options;
+  }
+
+  /** Sessions that count. */
+  get openCount(): number {
+    return this.open.size;
+  }
+
+  /** The session that a slot opened; its place is taken from here on. */
+  hold(sessionId: string): void {
+    this.open.set(sessionId, Date.now());
+  }
+
+  /** The session is closed, or kept for a person and counted no more. */
+  free(sessionId: string): void {
+    this.open.delete(sessionId);
+    this.handOut();
+  }
+
+  /** What was really there at `asOfMs`: at the start of a worker and now and then, for others close sessions too. */
+  recount(sessionIds: readonly string[], asOfMs: number): void {
+    for (const [sessionId, sinceMs] of this.open) {
+      if (sinceMs < asOfMs && !sessionIds.includes(sessionId)) this.open.delete(sessionId);
+    }
+    for (const sessionId of sessionIds) if (!this.open.has(sessionId)) this.open.set(sessionId, asOfMs);
+    this.handOut();
+  }
+
+  reserveSlot(_context: unknown, signal: AbortSignal): Promise<SlotPermit> {
+    return new Promise((resolve, reject) => {
+      const take = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve(this.issue());
+      };
+      const giveUp = (): void => {
+        this.waiting.delete(take);
+        reject(signal.reason as Error);
+      };
+      if (signal.aborted) return giveUp();
+      signal.addEventListener('abort', giveUp, { once: true });
+      this.waiting.add(take);
+      this.handOut();
+    });
+  }
+
+  tryReserveSlot(): SlotPermit | null {
+    return this.hasFree() && this.waitMs() === 0 ? this.issue() : null;
+  }
+
+  markSlotUsed(): void {
+    const { opensPerSecond } = this.options;
+    if (opensPerSecond > 0)
+      this.nextOpenAtMs = Math.max(this.nextOpenAtMs, Date.now()) + 1_000 / opensPerSecond;
+  }
+
+  releaseSlot(): void {
+    this.issued -= 1;
+    this.handOut();
+  }
+
+  private issue(): SlotPermit {
+    this.issued += 1;
+    return {};
+  }
+
+  private hasFree(): boolean {
+    return this.issued + this.open.size < this.options.capacity;
+  }
+
+  private waitMs(): number {
+    return Math.max(0, this.nextOpenAtMs - Date.now());
+  }
+
+  private handOut(): void {
+    for (const take of this.waiting) {
+      if (!this.hasFree()) return;
+      const waitMs = this.waitMs();
+      if (waitMs > 0) return this.lookAgain(waitMs);
+      this.waiting.delete(take);
+      take();
+    }
+  }
+
+  private lookAgain(waitMs: number): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = null;
+      this.handOut();
+    }, waitMs).unref();
+  }
+}
