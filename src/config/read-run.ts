@@ -54,8 +54,13 @@ export function readRun(from: RunSource, gathered: Gathered, defaults: Defaults 
   const secrets = new Set<string>();
   const { source, value } = parse(from, { secrets, gathered });
   if (!isMap(value)) {
-    const message = `expected a run file (a map with "models" and "suite"), got ${describe(value)}`;
+    const message = `expected a run file (a map with "models" and "suite"), ${value === null ? 'but nothing stands in it' : `got ${describe(value)}`}`;
     throw new ConfigError([toProblem(source, { path: [], message })]);
+  }
+  if (Object.hasOwn(value, 'cases') && !Object.hasOwn(value, 'models')) {
+    const message =
+      'this is a suite ("cases"), not a run file: a run file has "models" and names the suite with "suite"';
+    throw new ConfigError([toProblem(source, { path: ['cases'], message })]);
   }
   const whole = withDefaults(unwrapOutsideSuites(value), defaults);
   const findings = findLiteralKeys(whole, secrets);

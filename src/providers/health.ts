@@ -26,11 +26,13 @@ export async function checkHealth(probe: {
     const { class: failure, message } = classifyFailure(readAnswerFacts(answer), { now: Date.now() });
     // Google refuses a key with a 400.
     const refused = answer.status === 401 || answer.status === 403 || failure === 'credential';
-    if (!refused && answer.status < 500) return null;
+    // 501: the server is there and lists no models.
+    if (!refused && (answer.status < 500 || answer.status === 501)) return null;
     return refused ? `the key was refused: ${message}` : `${probe.url} is not well: ${message}`;
   } catch (error) {
     if (probe.signal.aborted) throw probe.signal.reason;
     const facts = error instanceof CallFault ? error.facts : readErrorFacts(error);
-    return `${probe.url} does not answer: ${classifyFailure(facts, { now: Date.now() }).message}`;
+    const { message } = classifyFailure(facts, { now: Date.now() });
+    return `${probe.url} does not answer: ${message}; start the server or correct baseUrl, then run again`;
   }
 }

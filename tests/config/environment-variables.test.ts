@@ -27,6 +27,7 @@ test('settings come from the environment, and an empty variable is an unset one'
     cacheDir: '/cache/assay',
     worker: 'elsewhere',
     noColor: true,
+    dumbTerminal: false,
     ci: true,
   });
 });

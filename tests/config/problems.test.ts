@@ -143,6 +143,11 @@ test('a run file that is missing, a folder, or of an unknown kind is one sentenc
   expect(toMessages(await findProblems({ 'run.yaml/x': '' }))[0]).toContain('is a folder');
   expect(toMessages(await findProblems({ 'run.ts': '' }, { run: 'run.ts' }))[0]).toContain('expected .yaml');
   expect(toMessages(await findProblems({ 'run.yaml': '- a\n' }))[0]).toContain('got a list of 1');
+  expect(toMessages(await findProblems({ 'run.yaml': '' }))[0]).toContain('nothing stands in it');
+  const suite = 'name: s\nversion: "1"\nscorers: [exact]\ncases: [{ id: a, input: q, target: t }]\n';
+  expect(toMessages(await findProblems({ 'run.yaml': suite }))).toEqual([
+    expect.stringContaining('this is a suite ("cases"), not a run file'),
+  ]);
 });
 
 test('an alias bomb and a deep nest end in a message', async () => {

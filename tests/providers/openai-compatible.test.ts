@@ -245,6 +245,7 @@ describe('health', () => {
     [200, /^answers$/],
     [404, /^answers$/],
     [405, /^answers$/],
+    [501, /^answers$/],
     [401, /^the key was refused: HTTP 401: no such key/],
     [403, /^the key was refused/],
     [503, /is not well: HTTP 503: no such key/],
