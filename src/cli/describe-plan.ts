@@ -39,6 +39,9 @@ export function describePlan({ loaded, estimate }: PlanToDescribe): CommandResul
     formatEstimate(estimate, spec),
     ...listPriceSources(spec),
     ...skipped.map(({ modelId, reason }) => `Would be skipped: ${modelId}: ${reason}`),
+    ...(skipped.length === spec.models.length
+      ? ['No model could be run: set these variables first, here or where the worker runs.']
+      : []),
   ];
   return toResult({ document, text: parts.join('\n\n'), next: [toSameCommand()] });
 }
@@ -149,7 +152,9 @@ function formatEstimate(estimate: Estimate, { budgets }: RunSpec): string {
     `Estimate: ${formatCount(estimate.modelCalls)} calls, ${formatCount(estimate.inputTokens)} tokens in, ${formatCount(estimate.outputTokens)} out, ${cost}`,
   ];
   if (estimate.unpricedModels.length > 0)
-    lines.push(`Without a price: ${estimate.unpricedModels.join(', ')}`);
+    lines.push(
+      `Without a price: ${estimate.unpricedModels.join(', ')} (check the name, or give the model a "price")`,
+    );
   if (budgets.maxRunUsd !== null) lines.push(`The run stops at ${formatUsd(budgets.maxRunUsd)}.`);
   const { confirmAboveUsd } = budgets;
   if (confirmAboveUsd !== null && (estimate.costUsd === null || estimate.costUsd > confirmAboveUsd)) {

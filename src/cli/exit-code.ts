@@ -30,8 +30,7 @@ export function decideExit({ state, gateFailures, planned, scored, unfinished }:
   ];
   if (state === 'failed') return { code: EXIT.error, reasons: ['the run failed'] };
   if (state === 'cancelled') return { code: EXIT.cancelled, reasons: ['the run was cancelled'] };
-  if (state !== 'completed')
-    return { code: EXIT.incomplete, reasons: [`the run is ${state.replaceAll('_', ' ')}`] };
+  if (state !== 'completed') return { code: EXIT.incomplete, reasons: [`the run ${describeEnd(state)}`] };
   if (coverage.length > 0) return { code: EXIT.incomplete, reasons: coverage.map(({ message }) => message) };
   if (unfinished > 0) {
     const cells = unfinished === 1 ? '1 cell was' : `${unfinished} cells were`;
@@ -40,6 +39,23 @@ export function decideExit({ state, gateFailures, planned, scored, unfinished }:
   if (planned > 0 && scored === 0) return { code: EXIT.incomplete, reasons: ['nothing was scored'] };
   if (others.length === 0) return { code: EXIT.ok, reasons: [] };
   return { code: EXIT.gateFailed, reasons: others.map(({ message }) => message) };
+}
+
+function describeEnd(state: Exclude<RunState, 'completed' | 'failed' | 'cancelled'>): string {
+  switch (state) {
+    case 'stopped_budget':
+      return 'was stopped by its budget';
+    case 'timed_out':
+      return 'was stopped at its deadline';
+    case 'aborted':
+      return 'was aborted by failFast';
+    case 'preparing':
+    case 'awaiting_approval':
+    case 'running':
+    case 'paused':
+    case 'finalizing':
+      return `is ${state.replaceAll('_', ' ')}`;
+  }
 }
 
 const isCoverage = ({ gate }: { readonly gate: string }): boolean => gate === 'minCoverage';

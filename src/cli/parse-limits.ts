@@ -36,5 +36,5 @@ function toDuration(word: string, value: string): number {
 
 function describeUnknown(key: string): string {
   const near = findNearest(key, [...NUMBERS, 'timeout', 'slots.']);
-  return `There is no limit "${key}"${near === null ? '' : `; did you mean ${near}?`}. Limits that can be set: ${KEYS.join(', ')}.`;
+  return `There is no limit "${key}"${near === null ? '' : ` (did you mean ${near}?)`}. Limits that can be set: ${KEYS.join(', ')}.`;
 }

@@ -1,9 +1,10 @@
 import { extname } from 'node:path';
+import { UsageError } from './usage-error.ts';
 
 export const REPORT_FORMATS = ['table', 'markdown', 'json'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
-/** Form of a report that is not said: what the name of its file says, else a table. */
+/** Form of a report that is not said: what the name of its file says, else a table. Throws a UsageError on a name of another form. */
 export function chooseFormat(given: ReportFormat | undefined, output: string | undefined): ReportFormat {
   if (given !== undefined) return given;
   switch (extname(output ?? '').toLowerCase()) {
@@ -12,7 +13,13 @@ export function chooseFormat(given: ReportFormat | undefined, output: string | u
       return 'markdown';
     case '.json':
       return 'json';
-    default:
+    case '':
+    case '.txt':
+    case '.log':
       return 'table';
+    default:
+      throw new UsageError(
+        `"${output}": a report has no such form. Let the name end in .md, .json or .txt, or give --format.`,
+      );
   }
 }

@@ -127,5 +127,9 @@ function toNext({ runId, state, planDigest }: RunRow, plan: RunPlan | null): rea
   const show = `assay show ${runId} CASE`;
   return state === 'completed'
     ? [`assay report ${runId}`, show]
-    : [`assay report ${runId}`, `assay resume ${runId}`, show];
+    : [`assay report ${runId}`, `assay resume ${runId}${toRaise(state, plan)}`, show];
 }
+
+/** A run that its budget stopped stops again at once without a larger one. */
+const toRaise = (state: RunRow['state'], { spec }: RunPlan): string =>
+  state === 'stopped_budget' && spec.budgets.maxRunUsd !== null ? ' --max-usd N' : '';

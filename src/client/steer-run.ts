@@ -38,9 +38,14 @@ export async function steerRun(
 
 const toEndedError = (runId: string, message: RunMessage, state: string): ClientError =>
   new ClientError(
-    `Cannot ${message} run ${runId}: it has ended (${state.replaceAll('_', ' ')}). ` +
-      `\`assay resume ${runId}\` runs what is left of it.`,
+    `${toRefusal(message, runId)}: it has ended (${state.replaceAll('_', ' ')}). ` +
+      (state === 'completed'
+        ? `\`assay report ${runId}\` shows its results.`
+        : `\`assay resume ${runId}\` runs what is left of it.`),
   );
+
+const toRefusal = (message: RunMessage, runId: string): string =>
+  message === 'set' ? `Cannot set limits of run ${runId}` : `Cannot ${message} run ${runId}`;
 
 async function toClientError(
   error: unknown,
@@ -49,11 +54,11 @@ async function toClientError(
   const temporal = await import('@temporalio/client');
   if (error instanceof temporal.WorkflowUpdateFailedError) {
     const why = (error.cause?.message ?? error.message).replace(`run ${runId}: `, '');
-    return new ClientError(`Cannot ${message} run ${runId}: ${why}.`, { cause: error });
+    return new ClientError(`${toRefusal(message, runId)}: ${why.replace(/\.$/, '')}.`, { cause: error });
   }
   if (error instanceof temporal.WorkflowNotFoundError) {
     return new ClientError(
-      `Cannot ${message} run ${runId}: its workflow is closed, or this Temporal server does not have it. ` +
+      `${toRefusal(message, runId)}: its workflow is closed, or this Temporal server does not have it. ` +
         `\`assay show ${runId}\` says how it stands.`,
       { cause: error },
     );

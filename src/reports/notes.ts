@@ -115,7 +115,12 @@ function explainLimits({ limits }: Figures): string | null {
 function explainWaste({ wastedUsage, retriedCalls }: Figures): string | null {
   const tokens = (wastedUsage.inputTokens ?? 0) + (wastedUsage.outputTokens ?? 0);
   if (tokens === 0 && retriedCalls === 0) return null;
-  return `${count(retriedCalls, 'request')} sent again; ${count(tokens, 'token')} bought no recorded answer`;
+  return [
+    retriedCalls === 0 ? '' : `${count(retriedCalls, 'request')} sent again`,
+    tokens === 0 ? '' : `${count(tokens, 'token')} bought no recorded answer`,
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
 }
 
 const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;

@@ -52,10 +52,11 @@ async function loadFacts(db: Db, run: RunRow, plan: RunPlan): Promise<RunFacts> 
 
 async function loadWarnings(db: Db, runId: string): Promise<string[]> {
   const rows = await selectRows<{ warning: string }>(db, {
-    text: `select format('The budget of %s was passed: %s; the run went on as onExceed says.',
+    text: `select format('The budget of %s was passed: %s; %s.',
         case scope when 'run' then 'the run' else 'model ' || substr(scope, 7) end,
         concat_ws(', ', case when cap_usd is not null then format('%s of %s USD', trim_scale(spent_usd), trim_scale(cap_usd)) end,
-          case when cap_tokens is not null then format('%s of %s tokens', spent_tokens, cap_tokens) end)) as warning
+          case when cap_tokens is not null then format('%s of %s tokens', spent_tokens, cap_tokens) end),
+        case when exceeded_at is null then 'no call starts any more' else 'the run went on as onExceed says' end) as warning
       from reservations where run_id = $1
         and (exceeded_at is not null or spent_usd > cap_usd or spent_tokens > cap_tokens)
       union all

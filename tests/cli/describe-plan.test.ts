@@ -30,3 +30,21 @@ test('a plan says which prices come from the table, from which text and whose', 
     ],
   });
 });
+
+test('a plan says what to do about a model without a price, and when no key is set', async () => {
+  const loaded = await load({
+    models: [{ id: 'small', provider: 'own', model: 'x' }],
+    providers: [
+      {
+        id: 'own',
+        kind: 'openai-compatible',
+        baseUrl: 'http://127.0.0.1:9/v1',
+        apiKeyEnv: 'ASSAY_TEST_UNSET',
+      },
+    ],
+    suite: { name: 's', scorers: ['includes'], cases: [{ id: 'a', input: 'q', target: 't' }] },
+  });
+  const { text } = describePlan({ loaded, estimate: estimateRun(loaded.spec, loaded.suites) });
+  expect(text).toContain('Without a price: small (check the name, or give the model a "price")');
+  expect(text).toContain('No model could be run: set these variables first');
+});

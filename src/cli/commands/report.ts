@@ -14,7 +14,10 @@ export const addReport: AddCommand = (program, run) => {
         'form of the report (default: by the name of the file, else table)',
       ).choices(REPORT_FORMATS),
     )
-    .option('-o, --output <file>', 'write it there instead of printing it; .md and .json choose the form')
+    .option(
+      '-o, --output <file>',
+      'write it there instead of printing it; .md, .json and .txt choose the form',
+    )
     .action((word: string, { format, output }: ReportOptions) =>
       run(async (context) => {
         const { reportByWord } = await import('../report-by-word.ts');

@@ -43,7 +43,7 @@ begin
   else
     perform freeze_run(p_run, 'stopped_budget', format(
       'The budget of the run, %s %s, does not allow another call: it could bring the sum to %s.',
-      trim_scale(cap), unit, trim_scale(needed)));
+      trim_scale(cap), case unit when 'usd' then 'USD' else unit end, trim_scale(needed)));
   end if;
 end $$;
 
