@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { findNearest } from './nearest.ts';
 
 /** Bytes of a file that was asked for, or one sentence that says why not. */
@@ -11,7 +11,8 @@ export type FileBytes =
 export function readBytes(path: string, shown: string): FileBytes {
   try {
     if (statSync(path).isDirectory()) {
-      return { kind: 'failed', message: `"${shown}" is a folder, not a file`, suggestion: null };
+      const suggestion = listNames(path).includes('run.yaml') ? join(shown, 'run.yaml') : null;
+      return { kind: 'failed', message: `"${shown}" is a folder, not a file`, suggestion };
     }
     return { kind: 'read', bytes: readFileSync(path) };
   } catch (error) {

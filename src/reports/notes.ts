@@ -71,7 +71,7 @@ function toModelNotes(row: BoardRow): readonly (Note | null)[] {
     note(
       'unpriced',
       figures.unpricedCells > 0 &&
-        `cost unknown: ${count(figures.unpricedCells, 'cell')} with calls that have no price`,
+        `cost unknown: ${count(figures.unpricedCells, 'cell')} with calls of unknown price or usage`,
     ),
     note(
       'waits',

@@ -141,6 +141,8 @@ test('a run file that is missing, a folder, or of an unknown kind is one sentenc
   const missing = await findProblems({ 'run.yml': '' }, { run: 'run.yaml' });
   expect(missing[0]).toMatchObject({ suggestion: 'run.yml', line: null });
   expect(toMessages(await findProblems({ 'run.yaml/x': '' }))[0]).toContain('is a folder');
+  const [folder] = await findProblems({ 'evals/run.yaml': 'models: []\n' }, { run: 'evals' });
+  expect(folder?.suggestion).toMatch(/evals\/run\.yaml$/);
   expect(toMessages(await findProblems({ 'run.ts': '' }, { run: 'run.ts' }))[0]).toContain('expected .yaml');
   expect(toMessages(await findProblems({ 'run.yaml': '- a\n' }))[0]).toContain('got a list of 1');
   expect(toMessages(await findProblems({ 'run.yaml': '' }))[0]).toContain('nothing stands in it');
