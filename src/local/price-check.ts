@@ -20,4 +20,4 @@ export function checkPrices(now: number): Check {
 }
 
 const describe = ({ kind, prices, thirdParty, oldest, read, days }: PriceAge): string =>
-  `${kind} ${prices} of ${read} (${days} days), ${thirdParty} from third parties, the oldest text of ${oldest}`;
+  `${kind}: ${prices} looked up on ${read} (${days} days ago), ${thirdParty} in texts of third parties, oldest text ${oldest}`;

@@ -103,7 +103,7 @@ describe('the price tables', () => {
     expect(warned).toMatchObject({
       ok: true,
       detail: expect.stringContaining(
-        'google 9 of 2026-11-29 (92 days), 9 from third parties, the oldest text of 2025-06-05',
+        'google: 9 looked up on 2026-11-29 (92 days ago), 9 in texts of third parties, oldest text 2025-06-05',
       ),
     });
     expect(warned.whatToDo).toMatch(
