@@ -28,6 +28,7 @@ async function collect(
   const session = await dependencies.environmentFor(ref.kind).attach(ref);
   if (session === null)
     throw fatal('EnvironmentLost', `session ${ref.sessionId} is not on this host any more`);
+  await dependencies.mcp.close(ref.sessionId);
   await session.endProcesses();
   const gathered = await gather(dependencies, session, {
     spec: request.spec.artifacts ?? ALL_ARTIFACTS,

@@ -1,8 +1,11 @@
+import type { LRUCache } from 'lru-cache';
+import type { McpTool } from '../domain/mcp-server.ts';
 import type { RunModule } from '../domain/run-module.ts';
 import type { ProviderSpec } from '../domain/run.ts';
 
 import type { EnvironmentProvider, SessionHandle } from '../environments/environment.ts';
 import type { ModulePool } from '../modules/module-pool.ts';
+import type { McpPool } from '../tools/mcp-pool.ts';
 import type { ModelProvider } from '../providers/provider.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import type { BlobCache } from './blob-cache.ts';
@@ -22,6 +25,10 @@ export type Dependencies = {
   readonly onSessionKept: (session: SessionHandle) => void;
   /** Processes that run the code of run files. */
   readonly modules: ModulePool;
+  /** Connections to MCP servers, one for each session and server. */
+  readonly mcp: McpPool;
+  /** Their tools as recorded, by request. */
+  readonly mcpLists: LRUCache<string, ReadonlyMap<string, readonly McpTool[]>>;
   /** Stable over restarts of workers on this machine. */
   readonly hostId: string;
   /** Told of each call that a provider throttled: this process gives the engine less. */

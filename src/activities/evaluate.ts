@@ -98,6 +98,7 @@ async function gradeInTask(dependencies: Dependencies, grading: Grading): Promis
   const session = await provider.attach(ref);
   if (session === null)
     throw new GradingError('environment_lost', `session ${ref.sessionId} is not on its host any more`);
+  await dependencies.mcp.close(ref.sessionId);
   await session.endProcesses();
   if (ref.kind === 'host') return await gradeInCopies(dependencies, grading, session);
   const { network } = grading.environment;

@@ -18,6 +18,8 @@ export type ToolTurn = {
   readonly tool: Tool | null;
   readonly offered: readonly string[];
   readonly place: CellPlace;
+  /** Null where the request has none. */
+  readonly session: EnvironmentSession | null | 'lost';
   readonly signal: AbortSignal;
 };
 
@@ -25,8 +27,7 @@ type Ended = Extract<RunToolResult, { kind: 'ended' }>;
 
 /** Runs a call whose row `started` is durable, and stores what it gave. */
 export async function executeTool(dependencies: Dependencies, turn: ToolTurn): Promise<RunToolResult> {
-  const { input, call, tool, offered, signal, place } = turn;
-  const session = await attach(dependencies, input.session);
+  const { input, call, tool, offered, signal, place, session } = turn;
   if (session === 'lost') return environmentLost(input.session);
   const { modelId, caseId } = input.cell;
   const started = dependencies.now();
@@ -43,7 +44,8 @@ export async function executeTool(dependencies: Dependencies, turn: ToolTurn): P
   return await observe(dependencies, { input, call, result, measuredMs, signal });
 }
 
-async function attach(
+/** The session of a step, when it is still on this host. */
+export async function attach(
   { environmentFor }: Dependencies,
   ref: SessionRef | null,
 ): Promise<EnvironmentSession | null | 'lost'> {

@@ -6,7 +6,7 @@ import { findToolCall } from '../store/tool-calls.ts';
 import type { Dependencies } from './dependencies.ts';
 import { environmentLost } from './execute-tool.ts';
 import { toToolCallKey } from './observe-tool.ts';
-import { findRunTool } from './run-code.ts';
+import { findOfferedTool } from './mcp-tools.ts';
 
 /** A machine that slept says that it lives a moment after it woke. */
 const WAKE_MS = 15_000;
@@ -33,8 +33,8 @@ async function toLost(dependencies: Dependencies, { session, step }: FindHostInp
   const row = await findToolCall(dependencies.db, toToolCallKey(step));
   if (row === null || row.state !== 'started') return lost;
   const place = await dependencies.runs.find(step.cell);
-  const { harness } = place.request.spec;
-  const tool = findRunTool(dependencies.modules, { owner: place.plan, harness }, row.tool);
+  const where = { place, cell: step.cell, tryNumber: step.tryNumber, session: null };
+  const { tool } = await findOfferedTool(dependencies, where, row.tool);
   if (tool === null) return lost;
   const decision = decideToolCall({ kind: 'started', executions: row.executions }, tool.policy);
   if (decision !== 'refuse' && decision !== 'ask') return lost;

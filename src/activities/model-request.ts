@@ -6,6 +6,7 @@ import { toEngineId } from '../providers/lookup.ts';
 import type { ModelRequest } from '../providers/provider.ts';
 import { loadTranscript } from '../store/steps.ts';
 import type { Dependencies } from './dependencies.ts';
+import { loadMcpTools } from './mcp-tools.ts';
 import type { CellPlace } from './run-reader.ts';
 
 /** A model request without its number and time limit, and what it may cost at the worst. */
@@ -29,10 +30,13 @@ export async function buildRequest(dependencies: Dependencies, input: CallModelI
     model: place.model.model,
     params: place.model.params,
     messages: [...harness.startMessages(place.testCase), ...steps],
-    tools: harness.listTools(
-      harnessSpec,
-      place.plan.spec.module?.tools.map(({ schema }) => schema),
-    ),
+    tools: [
+      ...harness.listTools(
+        harnessSpec,
+        place.plan.spec.module?.tools.map(({ schema }) => schema),
+      ),
+      ...(await loadMcpTools(dependencies, place)).map(({ schema }) => schema),
+    ],
     maxOutputTokens,
     stream: place.provider.stream,
   };

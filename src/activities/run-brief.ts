@@ -1,5 +1,6 @@
 import { formatCount } from '../domain/format-count.ts';
 import type { RunPlan } from '../domain/plan.ts';
+import { toMcpToolName } from '../domain/mcp-server.ts';
 import type { HarnessSpec } from '../domain/run.ts';
 import { formatTally } from '../domain/tally.ts';
 import type { PreparedRun, RequestBrief } from '../domain/workflow-brief.ts';
@@ -71,6 +72,10 @@ function listToolTimes(
   for (const name of harness.tools) {
     const tool = findRunTool(modules, { owner, harness }, name);
     if (tool !== null) toolTimesMs[name] = tool.policy.timeoutMs;
+  }
+  for (const { name, policies } of harness.mcp ?? []) {
+    for (const [tool, { timeoutMs }] of Object.entries(policies))
+      if (timeoutMs !== undefined) toolTimesMs[toMcpToolName(name, tool)] = timeoutMs;
   }
   return { toolTimesMs };
 }

@@ -9,6 +9,8 @@ import {
 } from '../store/sessions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { openServers, type ToolPlace } from './mcp-tools.ts';
+import { McpServerError } from '../tools/mcp-connection.ts';
 import { toOpenRequest } from './open-environment.ts';
 import { prepareCase } from './prepare-case.ts';
 import { workflowIdOf } from './workflow-id.ts';
@@ -41,7 +43,11 @@ async function open(
   const { cell, tryNumber, sessionId } = input;
   const place = await dependencies.runs.find(cell);
   const { environment } = place.request.spec;
-  if (environment.kind === 'none') return { kind: 'opened', session: null, limits: place.limits };
+  const where = { place, cell, tryNumber };
+  if (environment.kind === 'none') {
+    const trouble = await startServers(dependencies, { ...where, session: null });
+    return trouble ?? { kind: 'opened', session: null, limits: place.limits };
+  }
   const provider = dependencies.environmentFor(environment.kind);
   const { hostId, db } = dependencies;
   const workflowId = workflowIdOf();
@@ -53,6 +59,8 @@ async function open(
     await markSessionOpened(db, { sessionId, root: session.handle.root, resources: session.enforced });
     const trouble = await prepareCase(dependencies, { session, testCase: place.testCase, signal });
     if (trouble !== null) return failed('prepare', 'setup_failed', dependencies.redact(trouble));
+    const unserved = await startServers(dependencies, { ...where, session });
+    if (unserved !== null) return unserved;
     await session.setNetwork(environment.network.run);
     return { kind: 'opened', session: session.handle, limits: place.limits };
   } catch (error) {
@@ -61,12 +69,31 @@ async function open(
   }
 }
 
-const failed = (phase: Phase, code: string, message: string): OpenSessionResult => {
+/** Null = every server runs and its tools are known. */
+async function startServers(
+  dependencies: Dependencies,
+  where: ToolPlace,
+): Promise<Extract<OpenSessionResult, { kind: 'failed' }> | null> {
+  try {
+    await openServers(dependencies, where);
+    return null;
+  } catch (error) {
+    if (!(error instanceof McpServerError)) throw error;
+    return failed('open', 'mcp_server', dependencies.redact(error.message));
+  }
+}
+
+const failed = (
+  phase: Phase,
+  code: string,
+  message: string,
+): Extract<OpenSessionResult, { kind: 'failed' }> => {
   const end: AgentEnd = { kind: 'failed', outcome: 'infra', reason: { code, phase, message } };
   return { kind: 'failed', end };
 };
 
 async function close(dependencies: Dependencies, session: SessionRef): Promise<void> {
+  await dependencies.mcp.close(session.sessionId);
   if (await retainSession(dependencies.db, session.sessionId)) {
     dependencies.onSessionKept(session);
     return;

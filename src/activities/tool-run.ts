@@ -8,11 +8,11 @@ import { toJsonBlob } from '../store/blobs.ts';
 import { rerunToolCall, startToolCall, type ToolStart } from '../store/tool-calls.ts';
 import type { ToolResult } from '../tools/tool.ts';
 import type { Dependencies } from './dependencies.ts';
-import { executeTool, refuseUnknown, type ToolTurn } from './execute-tool.ts';
+import { attach, executeTool, refuseUnknown, type ToolTurn } from './execute-tool.ts';
 import { checkPayload } from './failure.ts';
 import { untilCancelled } from './heartbeat.ts';
 import { observe, toSubmitted, toToolCallKey } from './observe-tool.ts';
-import { findRunTool } from './run-code.ts';
+import { findOfferedTool } from './mcp-tools.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
 /**
@@ -45,10 +45,15 @@ async function runOnce(
   const call = message.toolCalls[input.call - 1];
   if (call === undefined) throw new Error(`the answer has no tool call ${input.call}`);
   const place = await dependencies.runs.find(input.cell);
-  const { harness } = place.request.spec;
-  const tool = findRunTool(dependencies.modules, { owner: place.plan, harness }, call.name);
-  const offered = harness.kind === 'agent' ? harness.tools : [];
-  const turn: ToolTurn = { input, call, tool, offered, place, signal };
+  const session = await attach(dependencies, input.session);
+  const where = {
+    place,
+    cell: input.cell,
+    tryNumber: input.tryNumber,
+    session: session === 'lost' ? null : session,
+  };
+  const { tool, offered } = await findOfferedTool(dependencies, where, call.name);
+  const turn: ToolTurn = { input, call, tool, offered, place, session, signal };
   const policy = toPolicy(turn);
   const start = await startToolCall(dependencies.db, {
     key: toToolCallKey(input),

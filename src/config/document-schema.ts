@@ -117,6 +117,26 @@ const toolPolicyChange = z.strictObject({
   onUnknown: toolPolicy.shape.onUnknown.exactOptional(),
 });
 
+const mcpServer = z.strictObject({
+  name: z.string(),
+  transport: z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('stdio'),
+      command: z.string(),
+      args: z.array(z.string()),
+      variables: z.record(z.string(), z.string()),
+      stateful: z.boolean(),
+    }),
+    z.strictObject({
+      kind: z.literal('http'),
+      url: z.string(),
+      headersEnv: z.record(z.string(), z.string()),
+    }),
+  ]),
+  tools: z.array(z.string()).nullable(),
+  policies: z.record(z.string(), toolPolicyChange),
+});
+
 const request = z.strictObject({
   name: z.string(),
   suiteKey: z.string(),
@@ -129,6 +149,7 @@ const request = z.strictObject({
       maxSteps: z.number(),
       policies: z.record(z.string(), toolPolicyChange).exactOptional(),
       askExpiryMs: z.number().exactOptional(),
+      mcp: z.array(mcpServer).exactOptional(),
     }),
   ]),
   environment: z.discriminatedUnion('kind', [

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { count, name, object, positiveDuration } from './shapes.ts';
+import { count, EXPECTED, name, object, positiveDuration, variableName } from './shapes.ts';
 
 /** How a tool may be repeated, as far as a file says it; the rest is the tool's own. */
 const toolPolicyShape = {
@@ -24,6 +24,41 @@ const toolPolicyShape = {
 /** A tool by its name, or with what the run file says of it. */
 export const toolEntrySchema = z.union([name, object({ name, ...toolPolicyShape })]);
 
+const serverName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,24}$/, { error: `${EXPECTED}a name of 1 to 24 letters, digits and "-"` });
+
+const serverTools = z
+  .array(toolEntrySchema)
+  .optional()
+  .describe("The server's own names of the tools that are offered; all unless given. Models see name__tool.");
+
+/** A server of the Model Context Protocol. */
+export const mcpServerSchema = z.union([
+  object({
+    name: serverName,
+    command: name.describe(
+      'Program of a server that speaks over its standard streams, on the host of the session.',
+    ),
+    args: z.array(z.string()).default([]),
+    variables: z.record(z.string(), z.string()).default({}).describe('Added to its minimal environment.'),
+    stateful: z
+      .boolean()
+      .default(false)
+      .describe('What it holds is part of the attempt: when it dies the attempt starts anew elsewhere.'),
+    tools: serverTools,
+  }),
+  object({
+    name: serverName,
+    url: z.url().describe('Address of a server that speaks streamable HTTP.'),
+    headersEnv: z
+      .record(z.string(), variableName)
+      .default({})
+      .describe('Header -> name of the environment variable that holds its value.'),
+    tools: serverTools,
+  }),
+]);
+
 export const harnessSchema = z.union([
   z.enum(['direct', 'agent', 'command']),
   z.discriminatedUnion('kind', [
@@ -31,6 +66,7 @@ export const harnessSchema = z.union([
     object({
       kind: z.literal('agent'),
       tools: z.array(toolEntrySchema).optional().describe('All built-in tools but submit unless given.'),
+      mcp: z.array(mcpServerSchema).optional().describe('MCP servers whose tools are offered beside those.'),
       maxSteps: count.default(30),
       askExpiry: positiveDuration
         .optional()
@@ -43,4 +79,5 @@ export const harnessSchema = z.union([
 ]);
 
 export type HarnessEntry = z.output<typeof harnessSchema>;
+export type McpServerEntry = z.output<typeof mcpServerSchema>;
 export type ToolEntry = z.output<typeof toolEntrySchema>;

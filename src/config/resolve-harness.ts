@@ -1,7 +1,13 @@
 import type { HarnessSpec } from '../domain/run.ts';
-import { changePolicy, findPolicyProblem, type ToolPolicyChange } from '../domain/tool-policy.ts';
+import type { McpServerSpec } from '../domain/mcp-server.ts';
+import {
+  changePolicy,
+  findPolicyProblem,
+  toToolPolicy,
+  type ToolPolicyChange,
+} from '../domain/tool-policy.ts';
 import type { Catalog } from './catalog.ts';
-import type { HarnessEntry, ToolEntry } from './harness-schema.ts';
+import type { HarnessEntry, McpServerEntry, ToolEntry } from './harness-schema.ts';
 import { findNearest } from './nearest.ts';
 import type { Finding } from './problem.ts';
 import { toUnavailable } from './resolve-models.ts';
@@ -22,7 +28,9 @@ export function resolveHarness({ given, isBare }: Asked, catalog: Catalog, repor
       return { kind };
     case 'agent': {
       const entry = typeof given === 'string' || given.kind !== 'agent' ? null : given;
-      const harness = resolveAgent(entry, toOffered(catalog, isBare), { catalog, report });
+      const alone = isBare && (entry?.mcp ?? []).length > 0;
+      const offered = alone ? [...(catalog.moduleTools ?? [])] : toOffered(catalog, isBare);
+      const harness = resolveAgent(entry, offered, { catalog, report });
       if (isBare) checkActing(harness, catalog, report);
       return harness;
     }
@@ -69,8 +77,39 @@ function resolveAgent(
     maxSteps: entry?.maxSteps ?? 30,
     ...(Object.keys(policies).length === 0 ? {} : { policies }),
     ...(entry?.askExpiry === undefined ? {} : { askExpiryMs: entry.askExpiry }),
+    ...(entry?.mcp === undefined ? {} : { mcp: resolveServers(entry.mcp, report) }),
   };
 }
+
+/** Names are unique: the names of tools begin with them. */
+function resolveServers(given: readonly McpServerEntry[], report: Report): readonly McpServerSpec[] {
+  const names = given.map((server) => server.name);
+  return given.map((server, index): McpServerSpec => {
+    if (names.indexOf(server.name) !== index)
+      report({ path: ['harness', 'mcp', index, 'name'], message: `two servers are called "${server.name}"` });
+    const policies: { [tool: string]: ToolPolicyChange } = {};
+    for (const [at, tool] of (server.tools ?? []).entries()) {
+      const change = toPolicyChange(tool);
+      const problem = findPolicyProblem(changePolicy(toToolPolicy({}), change));
+      if (problem !== null)
+        report({ path: ['harness', 'mcp', index, 'tools', at, 'maxAttempts'], message: problem });
+      if (Object.keys(change).length > 0) policies[toName(tool)] = change;
+    }
+    const tools = server.tools?.map(toName) ?? null;
+    return { name: server.name, transport: toTransport(server), tools, policies };
+  });
+}
+
+const toTransport = (server: McpServerEntry): McpServerSpec['transport'] =>
+  'url' in server
+    ? { kind: 'http', url: server.url, headersEnv: server.headersEnv }
+    : {
+        kind: 'stdio',
+        command: server.command,
+        args: server.args,
+        variables: server.variables,
+        stateful: server.stateful,
+      };
 
 const toName = (tool: ToolEntry): string => (typeof tool === 'string' ? tool : tool.name);
 
@@ -99,7 +138,13 @@ function toOffered(
 function checkActing(harness: AgentSpec, catalog: Catalog, report: Report): void {
   const { moduleTools = new Set(), freeTools = new Set() } = catalog;
   const bound = harness.tools.filter((tool) => !moduleTools.has(tool) && !freeTools.has(tool));
-  const elsewhere = harness.tools.some((tool) => moduleTools.has(tool));
+  const servers = harness.mcp ?? [];
+  const elsewhere = harness.tools.some((tool) => moduleTools.has(tool)) || servers.length > 0;
+  const local = servers.find(({ transport }) => transport.kind === 'stdio');
+  if (local !== undefined) {
+    const message = `MCP server "${local.name}" runs beside a session: add environment: { kind: host }, or reach it by url`;
+    report({ path: ['environment'], message, expected: 'host', got: 'none' });
+  }
   if (bound.length === 0 && elsewhere) return;
   const message =
     moduleTools.size === 0

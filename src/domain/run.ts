@@ -2,6 +2,7 @@ import type { ArtifactsSpec } from './artifacts.ts';
 import type { NetworkPhases } from './network-policy.ts';
 import type { ResourceLimits } from './resources.ts';
 import type { JsonObject } from './json.ts';
+import type { McpServerSpec } from './mcp-server.ts';
 import type { RunModule } from './run-module.ts';
 import type { AttemptLimits } from './suite.ts';
 import type { ToolPolicyChange } from './tool-policy.ts';
@@ -71,6 +72,8 @@ export type HarnessSpec =
       readonly policies?: { readonly [tool: string]: ToolPolicyChange };
       /** How long a call waits for `assay resolve`; 24 h unless given. */
       readonly askExpiryMs?: number;
+      /** Servers whose tools are offered beside those; absent where there is none. */
+      readonly mcp?: readonly McpServerSpec[];
     };
 
 export type EnvironmentSpec = { readonly kind: 'none' } | SessionSpec;

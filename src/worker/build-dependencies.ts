@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { NativeConnection } from '@temporalio/worker';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { BlobCache } from '../activities/blob-cache.ts';
 import type { Dependencies } from '../activities/dependencies.ts';
@@ -9,6 +10,7 @@ import { redactPatterns } from '../domain/redact.ts';
 import type { Target } from '../domain/suite.ts';
 import { readSessionLimits } from '../config/session-limits.ts';
 import { createEnvironments } from '../environments/lookup.ts';
+import { McpPool } from '../tools/mcp-pool.ts';
 import { ModulePool } from '../modules/module-pool.ts';
 import { createModuleProviders } from '../modules/module-provider.ts';
 import { createProviderLookup } from '../providers/lookup.ts';
@@ -62,6 +64,8 @@ export function buildDependencies(parts: {
     runs,
     blobs,
     modules,
+    mcp: new McpPool({ folder: join(dataDir, 'mcp'), path, readVariable: (name) => secrets.read(name) }),
+    mcpLists: new LRUCache({ max: 100 }),
     readKey: (name) => secrets.read(name),
     providerFor: rememberProviders({ secrets, modules, resolveTarget: (cell) => resolveTarget(runs, cell) }),
     onSessionKept: ({ kind, sessionId }) =>

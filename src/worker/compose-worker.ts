@@ -50,6 +50,7 @@ export async function composeWorker(parts: WorkerParts) {
   const bundle = await loadWorkflowBundle(join(parts.dataDir, 'cache'));
   await endLeftProcesses(built.environments, parts.logger);
   for (const environment of built.environments) await recount({ db: parts.db, hostId, environment });
+  await built.dependencies.mcp.endLeft();
   const common = {
     connection: parts.connection,
     namespace: parts.namespace,
@@ -118,7 +119,7 @@ function assemble({ workers, engines, hostId, environments, secrets, dependencie
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled([engines.stop(), ended]);
       lease.stop();
-      await dependencies.modules.stop();
+      await Promise.all([dependencies.modules.stop(), dependencies.mcp.stop()]);
     },
   };
 }
