@@ -51,6 +51,10 @@ export async function startEngine(): Promise<TestEngine> {
       engine = await startDaemon(folder, docker);
     },
     stop: async () => {
+      // A bridge outlives its engine.
+      for (const { Id, Name } of await docker.listNetworks()) {
+        if (Name.startsWith('assay-')) await docker.getNetwork(Id).remove();
+      }
       await stopDaemon(engine, 'SIGTERM');
       // What a crash left mounted.
       const mounts =
