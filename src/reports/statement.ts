@@ -34,7 +34,7 @@ export function toStatement({ run }: ReportRows, progress: Progress): string {
 }
 
 /** The next command to type. */
-export function toNextCommand({ run }: ReportRows, failures: readonly Failure[]): string {
+export function toNextCommand({ run, cells }: ReportRows, failures: readonly Failure[]): string {
   const { runId, state } = run;
   switch (state) {
     case 'preparing':
@@ -46,7 +46,7 @@ export function toNextCommand({ run }: ReportRows, failures: readonly Failure[])
     case 'awaiting_approval':
       return `assay approve ${runId}`;
     case 'stopped_budget':
-      return `assay resume ${runId}${toLargerBudget(run.caps.maxRunUsd)}`;
+      return `assay resume ${runId}${toLargerBudget(run.caps.maxRunUsd, cells)}`;
     case 'completed':
     case 'cancelled':
     case 'timed_out':
@@ -56,8 +56,12 @@ export function toNextCommand({ run }: ReportRows, failures: readonly Failure[])
   }
 }
 
-const toLargerBudget = (maxRunUsd: number | null): string =>
-  maxRunUsd === null || maxRunUsd === 0 ? '' : ` --max-usd ${Number((maxRunUsd * 2).toPrecision(6))}`;
+/** Twice the cap, or twice what was spent when that is more already. */
+function toLargerBudget(maxRunUsd: number | null, cells: ReportRows['cells']): string {
+  if (maxRunUsd === null || maxRunUsd === 0) return '';
+  const spentUsd = cells.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+  return ` --max-usd ${Number((Math.max(maxRunUsd, spentUsd) * 2).toPrecision(2))}`;
+}
 
 function toFollowUp(runId: string, failures: readonly Failure[]): string {
   const resumable = failures.some(({ outcome }) => RESUMABLE.some((kind) => kind === outcome));

@@ -28,3 +28,12 @@ test('a clean run leads to its report, a wrong answer to its case', () => {
   });
   expect(summarizeCases({ "it's": [scored(0)] }).next).toBe(String.raw`assay show r-7f3k 'it'\''s'`);
 });
+
+test('a run whose cap is below what it has spent is resumed with more than it has spent', () => {
+  const cells = buildCells({ modelId: 'm', outcomes: { a: [scored(1)] } }, { costUsd: 0.3 });
+  const caps = { maxRunUsd: 0.01, maxModelUsd: null, maxRunTokens: null };
+  const run = { state: 'stopped_budget' as const, caps };
+  expect(summarize(buildRows({ run, models: [buildModel('m')], cells })).next).toBe(
+    'assay resume r-7f3k --max-usd 0.6',
+  );
+});
