@@ -7,11 +7,15 @@ import { includes } from './includes.ts';
 import { json } from './json.ts';
 import { numeric } from './numeric.ts';
 import { regex } from './regex.ts';
+import { trajectory } from './trajectory.ts';
 import type { Scorer } from './scorer.ts';
 
 /** Every scorer by its kind: a new one is a file and a line here. */
 export const SCORERS: ReadonlyMap<string, Scorer> = new Map(
-  [exact, includes, regex, choice, numeric, json, commandScorer].map((scorer) => [scorer.kind, scorer]),
+  [exact, includes, regex, choice, numeric, json, commandScorer, trajectory].map((scorer) => [
+    scorer.kind,
+    scorer,
+  ]),
 );
 
 /** @throws Error when there is no such scorer: suites are checked before anything runs. */

@@ -16,7 +16,7 @@ export type ScoreInput = {
   readonly answer: string;
   /** The session to grade in; null unless the scorer asked for one. */
   readonly session: EnvironmentSession | null;
-  /** What only scorers of a run file look at. */
+  /** What scorers with place `process` look at. */
   readonly about?: ScoredAttempt;
   /** Resolves a blob by its SHA-256, for the scorer's own files. */
   readonly loadBlob: (digest: string) => Promise<Uint8Array>;
@@ -40,8 +40,8 @@ export interface Scorer {
   /** Whether a case without a target can be judged with these options. */
   needsTarget(options: JsonObject): boolean;
   /**
-   * `local`: pure and fast, graded with the record; `session`: needs a session of an environment; `process`: code
-   * of a run file, in a process of its own.
+   * `local`: pure and fast, graded with the record; `session`: needs a session of an environment; `process`: needs the
+   * transcript; code of a run file, in a process of its own, and `trajectory`.
    */
   readonly place: 'local' | 'session' | 'process';
   score(input: ScoreInput): Promise<ScorerVerdict>;

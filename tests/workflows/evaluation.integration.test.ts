@@ -207,3 +207,29 @@ test('AC-A9 AC-E1 a cancel while it is graded closes every session, and the cell
   expect((await readSessions(assay, runId)).map(({ state }) => state)).toEqual(['closed', 'closed']);
   expect(listLeft()).toEqual([]);
 });
+
+test('the way of an agent is judged by its tools, their order and arguments, and its steps', async () => {
+  const way = { kind: 'trajectory', order: ['bash', 'read_file'], avoids: ['write_file'], maxSteps: 3 };
+  const runId = await begin(assay, {
+    models: [
+      script([
+        bash('echo 42 > a.txt'),
+        { tools: [{ name: 'read_file', arguments: { path: 'a.txt' } }] },
+        { say: '1' },
+      ]),
+    ],
+    suite: { ...sums(1), scorers: ['exact', way, { ...way, name: 'strict', maxSteps: 2, required: false }] },
+    harness: { kind: 'agent', maxSteps: 5 },
+    environment: 'host',
+  });
+  await assay.result(runId);
+  const { rows } = await assay.db.query<{ scorer: string; value: number }>(
+    'select scorer, value from scores where run_id = $1 order by position',
+    [runId],
+  );
+  expect(rows.map(({ scorer, value }) => [scorer, value])).toEqual([
+    ['exact', 1],
+    ['trajectory', 1],
+    ['strict', 2 / 3],
+  ]);
+});
