@@ -6,6 +6,7 @@ import {
   type SlotEvent,
   type SlotPace,
 } from '../domain/adaptive-slots.ts';
+import { WaitingPolls } from './waiting-polls.ts';
 
 export type EngineSlotsOptions = {
   readonly concurrency: number | 'auto';
@@ -33,7 +34,7 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   private pausedUntilMs = 0;
   private pauseTimer: NodeJS.Timeout | null = null;
   private readonly lookTimer: NodeJS.Timeout;
-  private readonly waiting = new Set<() => void>();
+  private readonly waiting = new WaitingPolls<Permit>();
 
   constructor(options: EngineSlotsOptions) {
     this.options = options;
@@ -83,20 +84,9 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   }
 
   reserveSlot(_context: unknown, signal: AbortSignal): Promise<SlotPermit> {
-    return new Promise((resolve, reject) => {
-      const take = (): void => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(this.issue());
-      };
-      const giveUp = (): void => {
-        this.waiting.delete(take);
-        reject(signal.reason as Error);
-      };
-      if (signal.aborted) return giveUp();
-      signal.addEventListener('abort', giveUp, { once: true });
-      this.waiting.add(take);
-      this.handOut();
-    });
+    const permit = this.waiting.wait(signal, () => this.issue());
+    this.handOut();
+    return permit;
   }
 
   tryReserveSlot(): SlotPermit | null {
@@ -127,11 +117,7 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   }
 
   private handOut(): void {
-    for (const take of this.waiting) {
-      if (!this.hasFree()) return;
-      this.waiting.delete(take);
-      take();
-    }
+    this.waiting.letGo(() => this.hasFree());
   }
 
   private look(): void {

@@ -1,4 +1,5 @@
 import type { ActivitySlotInfo, CustomSlotSupplier, SlotPermit } from '@temporalio/worker';
+import { WaitingPolls } from './waiting-polls.ts';
 
 export type SessionSlotsOptions = {
   /** Sessions of this kind that this host bears at one time. */
@@ -16,7 +17,7 @@ export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   private readonly options: SessionSlotsOptions;
   /** Session ids, with the time since when they count. */
   private readonly open = new Map<string, number>();
-  private readonly waiting = new Set<() => void>();
+  private readonly waiting = new WaitingPolls<SlotPermit>();
   private issued = 0;
   private nextOpenAtMs = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -51,20 +52,9 @@ export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   }
 
   reserveSlot(_context: unknown, signal: AbortSignal): Promise<SlotPermit> {
-    return new Promise((resolve, reject) => {
-      const take = (): void => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(this.issue());
-      };
-      const giveUp = (): void => {
-        this.waiting.delete(take);
-        reject(signal.reason as Error);
-      };
-      if (signal.aborted) return giveUp();
-      signal.addEventListener('abort', giveUp, { once: true });
-      this.waiting.add(take);
-      this.handOut();
-    });
+    const permit = this.waiting.wait(signal, () => this.issue());
+    this.handOut();
+    return permit;
   }
 
   tryReserveSlot(): SlotPermit | null {
@@ -96,13 +86,12 @@ export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   }
 
   private handOut(): void {
-    for (const take of this.waiting) {
-      if (!this.hasFree()) return;
+    this.waiting.letGo(() => {
+      if (!this.hasFree()) return false;
       const waitMs = this.waitMs();
-      if (waitMs > 0) return this.lookAgain(waitMs);
-      this.waiting.delete(take);
-      take();
-    }
+      if (waitMs > 0) this.lookAgain(waitMs);
+      return waitMs === 0;
+    });
   }
 
   private lookAgain(waitMs: number): void {

@@ -12,6 +12,7 @@ import type {
 } from '../../src/environments/environment.ts';
 import { NO_LIMITS, type ResourceLimits } from '../../src/domain/resources.ts';
 import { createBubblewrap, describeBubblewrap, makeSessionsFolder } from './bubblewrap-subject.ts';
+import { testAllowlist } from './allowlist-test.ts';
 import { countRunning, makeMark } from './marked-processes.ts';
 import { makeRootFilesystem } from './root-filesystem.ts';
 import { makeDirectory, run } from './test-session.ts';
@@ -76,31 +77,7 @@ describe.skipIf(problem !== null)('environment bubblewrap', () => {
   const grouped = resources.includes('pids');
   if (!grouped) console.warn('skipped: limits by control groups, which this user cannot make');
 
-  test('an allowlist lets through what it names and nothing else, by the proxy alone', async () => {
-    const server = createServer((_, response) => response.end('reached')).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    const session = await open({ network: { mode: 'none' } });
-    const ask = (target: string): string =>
-      `exec 3<>/dev/tcp/127.0.0.1/3128 && printf 'GET http://${target}/ HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3`;
-    expect((await run(session, ask(`localhost:${port}`))).output).toMatch(/refused/);
-    await session.setNetwork({ mode: 'allowlist', allow: [`localhost:${port}`] });
-    expect((await run(session, 'echo $HTTPS_PROXY $NO_PROXY')).output).toBe(
-      'http://127.0.0.1:3128 localhost,127.0.0.1,::1\n',
-    );
-    expect((await run(session, ask(`localhost:${port}`))).output).toMatch(/200 OK[^]*reached/);
-    expect((await run(session, ask('localhost:1'))).output).toMatch(/403 Forbidden/);
-    expect((await run(session, `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>&1`)).output).toMatch(/refused/);
-    expect((await run(session, 'timeout 2 getent hosts example.com || echo no name')).output).toBe(
-      'no name\n',
-    );
-    await session.setNetwork({ mode: 'allowlist', allow: ['localhost:1'] });
-    expect((await run(session, ask(`localhost:${port}`))).output).toMatch(/403 Forbidden/);
-    await session.setNetwork({ mode: 'none' });
-    expect((await run(session, ask(`localhost:${port}`))).output).toMatch(/refused/);
-    expect((await run(session, 'echo "[$HTTPS_PROXY]"')).output).toBe('[]\n');
-  });
+  testAllowlist(open);
 
   test.skipIf(!grouped)('a command that takes too much memory is ended and its limit named', async () => {
     const session = await open({ resources: limits({ memoryBytes: 64 << 20 }) });

@@ -2,22 +2,10 @@ import { expect, test } from 'vitest';
 import type { CaseInput, TestCase } from '../../src/domain/suite.ts';
 import { findHarness, HARNESS_KINDS } from '../../src/harnesses/lookup.ts';
 import { toLetter } from '../../src/harnesses/start-messages.ts';
+import { buildCase } from '../scorers/support.ts';
 
-const build = (change: Partial<TestCase> = {}): TestCase => ({
-  id: 'c',
-  input: { kind: 'text', text: 'How many?' },
-  system: null,
-  choices: null,
-  tags: [],
-  weight: 1,
-  cluster: null,
-  files: {},
-  setup: null,
-  scorers: null,
-  limits: null,
-  metadata: {},
-  ...change,
-});
+const build = (change: Partial<TestCase> = {}): TestCase =>
+  buildCase({ id: 'c', input: { kind: 'text', text: 'How many?' }, ...change });
 
 const MESSAGES: CaseInput = {
   kind: 'messages',

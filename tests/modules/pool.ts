@@ -7,6 +7,7 @@ import { createModuleTool } from '../../src/modules/module-tool.ts';
 import { runScorer } from '../../src/scorers/guard.ts';
 import type { ToolResult } from '../../src/tools/tool.ts';
 import { loadModule, runWith, SUITE, type Files } from './project.ts';
+import { buildCase } from '../scorers/support.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -54,20 +55,7 @@ export async function openModule(body: string, files: Files = {}, projectDir: st
   return { folder, module, pool, lines, use, judge };
 }
 
-const TEST_CASE = {
-  id: 'c',
-  input: { kind: 'text', text: 'Well?' },
-  system: null,
-  choices: null,
-  tags: [],
-  weight: 1,
-  cluster: null,
-  files: {},
-  setup: null,
-  scorers: null,
-  limits: null,
-  metadata: {},
-} as const;
+const TEST_CASE = buildCase({ id: 'c', input: { kind: 'text', text: 'Well?' } });
 
 /** A tool without arguments. */
 export const tool = (name: string, execute: string, more = ''): string =>

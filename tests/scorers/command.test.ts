@@ -4,6 +4,7 @@ import type { EnvironmentSession } from '../../src/environments/environment.ts';
 import { commandScorer } from '../../src/scorers/command.ts';
 import { runScorer } from '../../src/scorers/guard.ts';
 import { isRunning, openSession, run } from '../environments/test-session.ts';
+import { buildCase } from './support.ts';
 
 const BLOBS: { readonly [digest: string]: string } = {
   d1: 'grep -q 42 answer.txt\n',
@@ -19,20 +20,7 @@ const grade = (
   runScorer(commandScorer, {
     options: commandScorer.options.parse(given),
     threshold: more.threshold ?? 1,
-    testCase: {
-      id: 'c',
-      input: { kind: 'text', text: '' },
-      system: null,
-      choices: null,
-      tags: [],
-      weight: 1,
-      cluster: null,
-      files: {},
-      setup: null,
-      scorers: null,
-      limits: null,
-      metadata: {},
-    },
+    testCase: buildCase({ id: 'c', input: { kind: 'text', text: '' } }),
     target: null,
     answer: more.answer ?? '',
     session,
