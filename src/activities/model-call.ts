@@ -10,6 +10,7 @@ import { withHeartbeat } from './heartbeat.ts';
 import { toCallKey, type KeptAnswer } from './kept-answer.ts';
 import { buildRequest, type PreparedCall } from './model-request.ts';
 import { sendRequest } from './model-send.ts';
+import { spreadWait } from './spread-wait.ts';
 
 /**
  * Activity `callModel`: one model call, write-ahead. The store's row decides whether it may start, and
@@ -60,14 +61,6 @@ async function callOnce(
     case 'wait':
       throw comeBack(spreadWait(admission, dependencies.random()), `waiting: ${admission.reason}`);
   }
-}
-
-const LONGEST_SPREAD_MS = 10_000;
-
-/** Calls that wait for the end of one pause come back one after another; other waits end each at its own time. */
-function spreadWait({ waitMs, reason }: Extract<CallAdmission, { kind: 'wait' }>, random: number): number {
-  if (reason !== 'engine_paused') return waitMs;
-  return waitMs + random * Math.min(LONGEST_SPREAD_MS, 500 + waitMs / 10);
 }
 
 function toAnswered(input: CallModelInput, prepared: PreparedCall, answer: KeptAnswer): CallModelResult {

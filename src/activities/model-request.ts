@@ -1,6 +1,6 @@
 import { outputCap } from '../domain/estimate.ts';
 import type { CallModelInput } from '../domain/step.ts';
-import { toCostUsd, UNKNOWN_USAGE } from '../domain/usage.ts';
+import { toWorstCase, type WorstCase } from '../domain/worst-case.ts';
 import { findHarness } from '../harnesses/lookup.ts';
 import { toEngineId } from '../providers/lookup.ts';
 import type { ModelRequest } from '../providers/provider.ts';
@@ -14,7 +14,7 @@ export type PreparedCall = {
   readonly place: CellPlace;
   readonly engineId: string;
   readonly request: Omit<ModelRequest, 'timeouts' | 'cell'>;
-  readonly worst: { readonly tokens: number; readonly usd: number | null };
+  readonly worst: WorstCase;
 };
 
 /** Rebuilds what the model is to read: the start messages of the harness, then the stored transcript. */
@@ -43,13 +43,7 @@ export async function buildRequest(dependencies: Dependencies, input: CallModelI
   return { place, engineId: toEngineId(place.provider), request, worst: worstCase(place, request) };
 }
 
-/** Input is at most a token a byte of what is sent; output at most its cap (0 where none is declared). */
-function worstCase(place: CellPlace, request: PreparedCall['request']): PreparedCall['worst'] {
-  const inputTokens = Buffer.byteLength(JSON.stringify([request.messages, request.tools]));
-  const outputTokens = request.maxOutputTokens ?? 0;
-  const { price } = place.model;
-  // Where nothing bounds an answer that costs money, there is no worst case: 0 would say that it is free.
-  const isOpen = request.maxOutputTokens === null && price !== null && price.output > 0;
-  const usd = isOpen ? null : toCostUsd({ ...UNKNOWN_USAGE, inputTokens, outputTokens }, price);
-  return { tokens: inputTokens + outputTokens, usd };
+function worstCase(place: CellPlace, request: PreparedCall['request']): WorstCase {
+  const inputBytes = Buffer.byteLength(JSON.stringify([request.messages, request.tools]));
+  return toWorstCase({ inputBytes, maxOutputTokens: request.maxOutputTokens, price: place.model.price });
 }

@@ -1,19 +1,14 @@
 import { toAgentEnd } from '../domain/call-end.ts';
 import type { ClassifiedFailure } from '../domain/failure.ts';
-import { redactJson, redactPatterns } from '../domain/redact.ts';
 import { planRetry } from '../domain/retry-delay.ts';
 import type { CallModelInput, CallModelResult } from '../domain/step.ts';
-import type { AssistantMessage } from '../domain/transcript.ts';
-import { toCostUsd, totalTokens, type Price, type Usage } from '../domain/usage.ts';
+import { totalTokens, type Usage } from '../domain/usage.ts';
 import { ProviderError } from '../providers/provider-error.ts';
-import type { ModelAnswer } from '../providers/provider.ts';
-import { pauseEngine } from '../store/engines.ts';
-import { completeCall, failCall, type CallSpend } from '../store/model-calls.ts';
 import type { Dependencies } from './dependencies.ts';
 import { comeBack } from './failure.ts';
 import { toCallKey, type KeptAnswer } from './kept-answer.ts';
 import type { PreparedCall } from './model-request.ts';
-import { untilWritten } from './until-written.ts';
+import { keepAnswer, settleFailed, toOwnFault, type SentRequest } from './settle-call.ts';
 
 export type Sending = {
   readonly input: CallModelInput;
@@ -34,7 +29,9 @@ export async function sendRequest(dependencies: Dependencies, sending: Sending):
   const provider = dependencies.providerFor(place.provider, place.plan.spec.module);
   try {
     const answer = await provider.call(toModelRequest(sending), signal);
-    return { kind: 'kept', answer: await keep(dependencies, sending, { answer, started }) };
+    const latencyMs = dependencies.now() - started;
+    const kept = { answer, latencyMs, sequence: sending.input.upToSequence + 1 };
+    return { kind: 'kept', answer: await keepAnswer(dependencies, toSent(sending), kept) };
   } catch (error) {
     // A call that was cut off keeps its row `started`: the run settles it at its worst case.
     if (signal.aborted) throw error;
@@ -46,19 +43,13 @@ export async function sendRequest(dependencies: Dependencies, sending: Sending):
   }
 }
 
-/** A fault of Assay itself must not send and pay the request again: it ends the call, and says so. */
-function toOwnFault(error: unknown): ProviderError {
-  const message = `Assay could not handle this call: ${error instanceof Error ? error.message : String(error)}`;
-  const classified = {
-    class: 'unknown',
-    retryable: false,
-    status: null,
-    retryAfterMs: null,
-    served: true,
-    message,
-  } as const;
-  return new ProviderError(classified, { cause: error });
-}
+const toSent = ({ input, prepared, admission, signal }: Sending): SentRequest => ({
+  key: toCallKey(input),
+  requestNumber: admission.requestNumber,
+  engineId: prepared.engineId,
+  price: prepared.place.model.price,
+  signal,
+});
 
 function toModelRequest(sending: Sending) {
   const { prepared, input, admission } = sending;
@@ -87,82 +78,30 @@ const DEFAULT_CALL_MS = 600_000;
 const timeLeftMs = ({ input, prepared }: Sending): number | null =>
   input.timeLeftMs ?? prepared.place.limits.attemptTimeMs;
 
-/** Stores an answer before anybody is told of it; an answer that was paid is held until it is written. */
-async function keep(
-  dependencies: Dependencies,
-  { input, prepared, admission, signal }: Sending,
-  { answer, started }: { readonly answer: ModelAnswer; readonly started: number },
-): Promise<KeptAnswer> {
-  const latencyMs = dependencies.now() - started;
-  const message = redactMessage(dependencies, answer.message);
-  const costUsd = answer.reportedCostUsd ?? toCostUsd(answer.usage, prepared.place.model.price);
-  const completion = {
-    key: toCallKey(input),
-    requestNumber: admission.requestNumber,
-    message,
-    sequence: input.upToSequence + 1,
-    finishReason: answer.finishReason,
-    usage: answer.usage,
-    costUsd,
-    latencyMs,
-    notes: answer.notes.map(dependencies.redact),
-  };
-  const { answer: kept } = await untilWritten(() => completeCall(dependencies.db, completion), signal);
-  dependencies.blobs.remember(kept.digest, kept.bytes);
-  return {
-    message,
-    digest: kept.digest,
-    finishReason: answer.finishReason,
-    usage: answer.usage,
-    costUsd,
-    latencyMs,
-  };
-}
-
-const redactMessage = ({ redact }: Dependencies, message: AssistantMessage): AssistantMessage =>
-  redactJson(message, redact) as AssistantMessage;
-
-/** How some providers say that all their users together are too many. */
-const OVERLOADED = 529;
-
 /** A failed request: tried again after a booked delay, or final. */
 async function settleFailure(
   dependencies: Dependencies,
   sending: Sending,
   { error, latencyMs }: { readonly error: ProviderError; readonly latencyMs: number },
 ): Promise<Sent> {
-  const { input, prepared, admission, signal } = sending;
-  const { place, engineId } = prepared;
-  const classified = redactFailure(dependencies, error.classified);
-  if (classified.class === 'throttled' || classified.status === OVERLOADED)
-    dependencies.onThrottled(engineId);
-  const now = dependencies.now();
+  const { input, prepared, admission } = sending;
   const leftMs = timeLeftMs(sending);
-  const timeIsUp = classified.class === 'time_out' && leftMs !== null && latencyMs >= leftMs;
-  const plan = timeIsUp
-    ? ({ kind: 'give_up' } as const)
-    : planRetry({
-        failure: classified,
-        failuresSoFar: admission.failuresSoFar,
-        retry: place.provider.retry,
-        random: dependencies.random(),
-        now,
-      });
-  const retryInMs =
-    plan.kind === 'retry' ? plan.delayMs : plan.kind === 'pause_provider' ? plan.untilMs - now : null;
-  const settle = {
-    key: toCallKey(input),
-    requestNumber: admission.requestNumber,
-    class: classified.class,
-    message: classified.message,
-    retryInMs,
-    spend: toSpend(error, place.model.price),
+  const isTimeUp = (failure: ClassifiedFailure): boolean =>
+    failure.class === 'time_out' && leftMs !== null && latencyMs >= leftMs;
+  const { classified, retryInMs } = await settleFailed(dependencies, toSent(sending), {
+    error,
     latencyMs,
-  };
-  await untilWritten(() => failCall(dependencies.db, settle), signal);
-  if (plan.kind === 'pause_provider') {
-    await pauseEngine(dependencies.db, { engineId, pauseMs: plan.untilMs - now, reason: classified.message });
-  }
+    plan: (failure) =>
+      isTimeUp(failure)
+        ? { kind: 'give_up' }
+        : planRetry({
+            failure,
+            failuresSoFar: admission.failuresSoFar,
+            retry: prepared.place.provider.retry,
+            random: dependencies.random(),
+            now: dependencies.now(),
+          }),
+  });
   if (retryInMs !== null) throw comeBack(retryInMs, classified.message);
   return {
     kind: 'ended',
@@ -170,23 +109,12 @@ async function settleFailure(
       input,
       classified,
       latencyMs,
-      timeLimitMs: timeIsUp ? leftMs : null,
+      timeLimitMs: isTimeUp(classified) ? leftMs : null,
       usage: error.usage,
       admission,
     }),
   };
 }
-
-/** What a failed request has cost: the worst case where the model may have worked on it. */
-function toSpend({ usage, classified }: ProviderError, price: Price | null): CallSpend {
-  if (usage !== null) return { kind: 'known', usage, costUsd: toCostUsd(usage, price) };
-  return { kind: classified.served ? 'unknown' : 'none' };
-}
-
-const redactFailure = ({ redact }: Dependencies, failure: ClassifiedFailure): ClassifiedFailure => ({
-  ...failure,
-  message: redactPatterns(redact(failure.message)),
-});
 
 function toEnded(facts: {
   readonly input: CallModelInput;
