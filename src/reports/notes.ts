@@ -1,5 +1,6 @@
 import type { ReportRequest } from '../domain/report-rows.ts';
-import { countCasesNeeded, MIN_CLUSTERS } from '../statistics/paired.ts';
+import { countCasesNeeded } from '../statistics/cases-needed.ts';
+import { MIN_CLUSTERS } from '../statistics/paired.ts';
 import type { Ranking } from '../statistics/ranking.ts';
 import type { Figures } from './figure-schema.ts';
 import { toDurationText } from './figure-text.ts';

@@ -53,3 +53,14 @@ export function toWilsonInterval(
 
 /** The point of the normal distribution that leaves half of the rest on either side. */
 export const toZ = (level: number): number => normalQuantile(1 - (1 - level) / 2, 0, 1);
+
+/** Two-sided p-value of a standard normal figure: the quantile function, solved for its argument on a log scale. */
+export function toNormalP(z: number): number {
+  let [low, high] = [-700, 0];
+  for (let step = 0; step < 60; step += 1) {
+    const middle = (low + high) / 2;
+    if (normalQuantile(Math.exp(middle) / 2, 0, 1) < -Math.abs(z)) low = middle;
+    else high = middle;
+  }
+  return Math.exp((low + high) / 2);
+}

@@ -1,6 +1,7 @@
 import { type CaseValue, sum, toWeighted } from './case-values.ts';
-import { toTInterval, toZ } from './intervals.ts';
-import { estimateMean, type MeanEstimate } from './mean.ts';
+import { estimateMean } from './mean.ts';
+import { createRandom } from './random.ts';
+import { testSignFlips } from './sign-flips.ts';
 
 /** Two models on the cases that both have. Differences are first minus second. */
 export type PairedComparison = {
@@ -11,9 +12,20 @@ export type PairedComparison = {
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
-  readonly method: 'mcnemar' | 'sign' | 't' | 'too_few';
+  /** Null = no shared case. */
+  readonly method: PairedMethod | null;
+  /** Two-sided; null without a shared case. */
+  readonly p: number | null;
   /** Whether the difference is more than chance at the level `alpha`. */
   readonly isSeparated: boolean;
+};
+
+export type PairedMethod = 'mcnemar' | 'permutation';
+
+export type PairedSettings = {
+  readonly alpha: number;
+  /** Of the draws of a permutation test; 0 unless given. */
+  readonly seed?: number;
 };
 
 /** With fewer independent cases not even a clean sweep is significant at 5 % (2 x 0.5^5 > 0.05). */
@@ -22,74 +34,69 @@ export const MIN_CLUSTERS = 6;
 /**
  * Compares two models case by case, over shared cases only.
  * - fewer than six clusters: never separated;
- * - every value 0 or 1 and cases independent: exact McNemar test (binomial over the cases that differ);
- * - no spread in the differences: exact sign test over clusters, because a t interval of width 0 proves nothing;
- * - else: the t interval of the mean difference with its clustered standard error excludes 0.
+ * - every value 0 or 1, equal weights and independent cases: exact McNemar test (binomial over the cases that differ);
+ * - else: a permutation test over the signs of the clusters' differences.
  */
 export function comparePaired(
   first: readonly CaseValue[],
   second: readonly CaseValue[],
-  alpha: number,
+  { alpha, seed = 0 }: PairedSettings,
 ): PairedComparison {
-  const differences = toDifferences(first, second);
+  const pairs = toPairs(first, second);
+  const differences = pairs.map(({ own, other }) => ({ ...own, value: own.value - other.value }));
   const estimate = estimateMean(differences);
   const wins = differences.filter((item) => item.value > 0).length;
   const losses = differences.filter((item) => item.value < 0).length;
-  const method = chooseMethod({ estimate, differences, isBinary: isBinary(first) && isBinary(second) });
+  const counts = { wins, losses, ties: differences.length - wins - losses };
+  const isPlain = isBinary(pairs) && estimate?.clusters === estimate?.cases;
+  const method = estimate === null ? null : isPlain ? 'mcnemar' : 'permutation';
+  const p = toP({ method, differences, counts, seed });
   return {
     cases: differences.length,
     clusters: estimate?.clusters ?? 0,
     difference: estimate?.value ?? null,
     standardError: estimate?.standardError ?? null,
-    wins,
-    losses,
-    ties: differences.length - wins - losses,
+    ...counts,
     method,
-    isSeparated: estimate !== null && isSeparated({ method, estimate, wins, losses, alpha }),
+    p,
+    isSeparated: estimate !== null && p !== null && estimate.clusters >= MIN_CLUSTERS && p < alpha,
   };
 }
 
-function toDifferences(first: readonly CaseValue[], second: readonly CaseValue[]): readonly CaseValue[] {
-  const others = new Map(second.map((item) => [item.caseId, item.value]));
-  return toWeighted(first).flatMap((item) => {
-    const other = others.get(item.caseId);
-    return other === undefined ? [] : [{ ...item, value: item.value - other }];
+export type Pair = { readonly own: CaseValue; readonly other: CaseValue };
+
+/** Cases with weight that both have, in the order of the first. */
+export function toPairs(first: readonly CaseValue[], second: readonly CaseValue[]): readonly Pair[] {
+  const others = new Map(second.map((item) => [item.caseId, item]));
+  return toWeighted(first).flatMap((own) => {
+    const other = others.get(own.caseId);
+    return other === undefined ? [] : [{ own, other }];
   });
 }
 
-const isBinary = (values: readonly CaseValue[]): boolean =>
-  values.every((item) => (item.value === 0 || item.value === 1) && item.weight === values[0]?.weight);
+/** Whether every value is 0 or 1 and every case counts alike. */
+export const isBinary = (pairs: readonly Pair[]): boolean =>
+  pairs.every(
+    ({ own, other }) =>
+      [own.value, other.value].every((value) => value === 0 || value === 1) &&
+      own.weight === pairs[0]?.own.weight,
+  );
 
-function chooseMethod(facts: {
-  readonly estimate: MeanEstimate | null;
+type TestFacts = {
+  readonly method: PairedMethod | null;
   readonly differences: readonly CaseValue[];
-  readonly isBinary: boolean;
-}): PairedComparison['method'] {
-  const { estimate } = facts;
-  if (estimate === null || estimate.clusters < MIN_CLUSTERS) return 'too_few';
-  if (facts.isBinary && estimate.clusters === estimate.cases) return 'mcnemar';
-  return estimate.standardError === 0 ? 'sign' : 't';
-}
+  readonly counts: { readonly wins: number; readonly losses: number };
+  readonly seed: number;
+};
 
-function isSeparated(facts: {
-  readonly method: PairedComparison['method'];
-  readonly estimate: MeanEstimate;
-  readonly wins: number;
-  readonly losses: number;
-  readonly alpha: number;
-}): boolean {
-  const { method, estimate, wins, losses, alpha } = facts;
+function toP({ method, differences, counts, seed }: TestFacts): number | null {
   switch (method) {
-    case 'too_few':
-      return false;
     case 'mcnemar':
-      return toBinomialP(wins, losses) < alpha;
-    case 'sign':
-      return estimate.value !== 0 && toBinomialP(estimate.clusters, 0) < alpha;
-    case 't': {
-      const interval = toTInterval(estimate, 1 - alpha);
-      return interval !== null && (interval.low > 0 || interval.high < 0);
-    }
+      return toBinomialP(counts.wins, counts.losses);
+    case 'permutation':
+      return testSignFlips(differences, createRandom(seed));
+    case null:
+      return null;
   }
 }
 
@@ -104,20 +111,4 @@ export function toBinomialP(wins: number, losses: number): number {
     logChoose += Math.log((count - index) / (index + 1));
   }
   return Math.min(1, 2 * sum(terms));
-}
-
-const POWER = 0.8;
-
-/**
- * Cases that would settle a difference of this size with 80 % power: ((z(alpha/2) + z(power)) x sd / difference)^2,
- * where sd is per case. Null when there is no difference, or when the number is out of reach (over 10,000 or
- * over a hundred times what there is).
- */
-export function countCasesNeeded(comparison: PairedComparison, alpha: number): number | null {
-  const { difference, standardError, cases } = comparison;
-  if (difference === null || difference === 0 || standardError === null) return null;
-  const deviation = standardError * Math.sqrt(cases);
-  const reach = toZ(1 - alpha) + toZ(2 * POWER - 1);
-  const needed = Math.max(cases + 1, MIN_CLUSTERS, Math.ceil(((reach * deviation) / difference) ** 2));
-  return needed > 10_000 || needed > 100 * cases ? null : needed;
 }

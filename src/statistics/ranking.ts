@@ -52,7 +52,9 @@ export function rankModels(entries: readonly RankEntry[]): Ranking {
     sharedCases,
     alpha,
     topTwo:
-      first === undefined || second === undefined ? null : comparePaired(first.values, second.values, alpha),
+      first === undefined || second === undefined
+        ? null
+        : comparePaired(first.values, second.values, { alpha }),
   };
 }
 
@@ -74,7 +76,7 @@ function toBands(ordered: readonly Ordered[], alpha: number): readonly Ranked[] 
   let opener: Ordered | null = null;
   let place = { rank: 1, band: 1 };
   for (const [index, entry] of ordered.entries()) {
-    if (opener !== null && comparePaired(opener.values, entry.values, alpha).isSeparated) {
+    if (opener !== null && comparePaired(opener.values, entry.values, { alpha }).isSeparated) {
       place = { rank: index + 1, band: place.band + 1 };
       opener = entry;
     }

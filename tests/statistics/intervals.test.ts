@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toWilsonInterval, toZ } from '../../src/statistics/intervals.ts';
+import { toNormalP, toWilsonInterval, toZ } from '../../src/statistics/intervals.ts';
 import { toPercentile } from '../../src/statistics/percentile.ts';
 import { reference } from './support.ts';
 
@@ -17,8 +17,9 @@ test("Wilson's interval stays in 0..1 and is unknown without observations", () =
   expect(toWilsonInterval({ rate: 0, count: 0 })).toBeNull();
 });
 
-test('normal quantiles equal those of SciPy', () => {
+test('normal quantiles and tails equal those of SciPy', () => {
   for (const [level, z] of reference.normal) expect(toZ(level)).toBeCloseTo(z, 12);
+  for (const [z, p] of reference.normalP) expect(toNormalP(z)).toBeCloseTo(p, 12);
 });
 
 test('percentiles equal those of NumPy', () => {

@@ -18,6 +18,26 @@ export const reference = JSON.parse(
   mcnemar: { wins: number; losses: number; p: number }[];
   percentiles: { values: number[]; points: [number, number][] }[];
   normal: [number, number][];
+  normalP: [number, number][];
+  bootstrap: {
+    values: number[];
+    resamples: number;
+    level: number;
+    drawn: number[];
+    low: number;
+    high: number;
+  }[];
+  signFlips: { differences: number[]; weights: number[]; groups: number[]; p: number }[];
+  holm: { p: number[]; adjusted: number[] }[];
+  sampleSize: { difference: number; deviation: number; alpha: number; needed: number }[];
+  hiddenRegression: {
+    both: number;
+    first: number;
+    second: number;
+    cases: number;
+    paired: number;
+    unpaired: number;
+  };
 };
 
 /** One case per value, all independent, weight 1. */
