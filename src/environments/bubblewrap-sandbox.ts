@@ -82,6 +82,7 @@ export class BubblewrapSandbox implements Sandbox {
         timeoutMs: request.timeoutMs,
         keepBytes: Math.floor(outputLimitBytes / 2),
         onOutput: request.onOutput,
+        onErrorOutput: request.onErrorOutput,
       },
       {
         root: this.handle.root,

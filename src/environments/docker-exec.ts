@@ -25,8 +25,10 @@ const DRAIN_MS = 100;
 const FIRST_LOOK_MS = 20;
 const LOOK_MS = 200;
 
-/** Both outputs through one pipe, so that they stay in order; a shell says 126 and 127. */
-const IN_ORDER = 'cd -- "$1" || exit 126; shift; exec "$@" 2>&1';
+/** A shell says 126 and 127. */
+const APART = 'cd -- "$1" || exit 126; shift; exec "$@"';
+/** Both outputs through one pipe, so that they stay in order. */
+const IN_ORDER = `${APART} 2>&1`;
 
 async function start(
   container: Docker.Container,
@@ -113,10 +115,15 @@ export async function execInContainer(
     output.add(chunk);
     request.onOutput?.(chunk);
   };
-  const argv = ['/bin/sh', '-c', IN_ORDER, 'assay', command.cwd, ...command.argv];
+  const script = request.onErrorOutput === undefined ? IN_ORDER : APART;
+  const argv = ['/bin/sh', '-c', script, 'assay', command.cwd, ...command.argv];
   const stdin = request.stdin !== null;
   const startedAt = performance.now();
-  const { exec, socket, frames } = await start(container, { ...command, argv }, { stdin, onError: collect });
+  const { exec, socket, frames } = await start(
+    container,
+    { ...command, argv },
+    { stdin, onError: request.onErrorOutput ?? collect },
+  );
   frames.on('data', collect);
   if (request.stdin !== null) feed(socket, request.stdin);
   const drained = new Promise<void>((resolve) => frames.once('end', resolve));

@@ -36,7 +36,9 @@ export type ExecRequest = {
   /** Added to the minimal environment. */
   readonly variables: { readonly [name: string]: string };
   /** Each piece of output as it comes, also what `output` will not keep. */
-  readonly onOutput?: (chunk: Uint8Array) => void;
+  readonly onOutput?: ((chunk: Uint8Array) => void) | undefined;
+  /** Where given, stderr comes here alone, and is no part of `output` and `onOutput`. */
+  readonly onErrorOutput?: ((chunk: Uint8Array) => void) | undefined;
 };
 
 export type ExecResult = {
@@ -83,6 +85,8 @@ export class SessionLostError extends Error {
 
 export interface EnvironmentSession {
   readonly handle: SessionHandle;
+  /** Where its commands start, absolute, as they see it. */
+  readonly workDirectory: string;
   /**
    * Runs a command in its own process group. A time-out ends all that it started and is a result; an abort
    * does the same and rejects with the signal's reason. What it left running on purpose lives on until

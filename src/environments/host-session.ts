@@ -53,6 +53,10 @@ export class HostSession implements EnvironmentSession {
     this.#work = join(handle.root, 'work');
   }
 
+  get workDirectory(): string {
+    return this.#work;
+  }
+
   async exec(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
     signal.throwIfAborted();
     if (!existsSync(this.#work)) throw new SessionLostError('The directory of the session is gone.');
@@ -68,6 +72,7 @@ export class HostSession implements EnvironmentSession {
         timeoutMs: request.timeoutMs,
         keepBytes: Math.floor(this.#options.outputLimitBytes / 2),
         onOutput: request.onOutput,
+        onErrorOutput: request.onErrorOutput,
       },
       { root, pipes: this.#options.pipes },
       signal,

@@ -1,28 +1,24 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync } from 'node:fs';
 import { open, unlink, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
-import { CapturedOutput } from './captured-output.ts';
+import { openCommandOutput, type CommandOutput, type OutputRequest } from './command-output.ts';
 import { endOwnedProcesses } from './end-processes.ts';
 import type { ExecRequest, ExecResult } from './environment.ts';
-import type { OutputPipe, OutputPipes } from './output-pipe.ts';
+import type { OutputPipes } from './output-pipe.ts';
 import { readBootId } from './process-table.ts';
 import { loadRecordedProcesses, recordBeforeStart, recordStart } from './process-record.ts';
 
-export type CommandRequest = {
+export type CommandRequest = OutputRequest & {
   readonly argv: readonly string[];
   readonly cwd: string;
   /** The whole environment of the command. */
   readonly variables: { readonly [name: string]: string };
   readonly stdin: ExecRequest['stdin'];
   readonly timeoutMs: number;
-  /** Of each end of the output. */
-  readonly keepBytes: number;
-  readonly onOutput: ((chunk: Uint8Array) => void) | undefined;
 };
 
 export type CommandPlace = {
@@ -55,14 +51,7 @@ export async function runCommand(
   recordBeforeStart(place.root);
   const bootId = readBootId();
   await using stdinFile = request.stdin === null ? null : await openStdin(place.root, request.stdin);
-  const pipe = await place.pipes.open();
-  const output = new CapturedOutput(request.keepBytes);
-  const collect = (chunk: Buffer): void => {
-    output.add(chunk);
-    request.onOutput?.(chunk);
-  };
-  pipe.reader.on('data', collect).on('error', () => undefined);
-  const drained = new Promise<void>((resolve) => pipe.reader.once('close', resolve));
+  const output = await openCommandOutput(place.pipes, request);
 
   const startedAt = performance.now();
   const commandId = randomUUID();
@@ -71,7 +60,7 @@ export async function runCommand(
     request: { ...request, argv },
     commandId,
     stdinFd: stdinFile?.fd ?? null,
-    pipe,
+    output,
   });
   const exited = waitForExit(started);
   const pid = started.child?.pid;
@@ -80,19 +69,19 @@ export async function runCommand(
   const first = await waitForEnd(exited, request.timeoutMs, signal);
   if (first.kind === 'timeout' || first.kind === 'abort') await endCommand(place, { commandId, pid });
   const end = first.kind === 'timeout' ? await exited : first;
-  await Promise.race([drained, delay(DRAIN_MS)]);
+  await Promise.race([output.drained, delay(DRAIN_MS)]);
   // A busy loop may have let the timer win over data that was there: two turns read it.
   await setImmediate();
   await setImmediate();
-  leaveRunning(pipe, collect);
+  output.leaveRunning();
   if (first.kind === 'abort') signal.throwIfAborted();
   return {
     exitCode: end.kind === 'exit' ? end.exitCode : null,
     signal: end.kind === 'exit' ? end.signal : null,
     timedOut: first.kind === 'timeout',
     spawnError: end.kind === 'spawn_error' ? end.message : null,
-    output: output.toText(),
-    outputBytes: output.totalBytes,
+    output: output.captured.toText(),
+    outputBytes: output.captured.totalBytes,
     durationMs: Math.round(performance.now() - startedAt),
     exceeded: null,
   };
@@ -116,23 +105,23 @@ function startChild(start: {
   readonly request: CommandRequest;
   readonly commandId: string;
   readonly stdinFd: number | null;
-  readonly pipe: OutputPipe;
+  readonly output: CommandOutput;
 }): Started {
-  const { request, pipe } = start;
+  const { request, output } = start;
   const [program = '', ...args] = request.argv;
   try {
     const child = spawn(program, args, {
       cwd: request.cwd,
       env: { ...request.variables, ASSAY_COMMAND: start.commandId },
       detached: true,
-      stdio: [start.stdinFd ?? 'ignore', pipe.writerFd, pipe.writerFd],
+      stdio: [start.stdinFd ?? 'ignore', ...output.writerFds],
     });
     return { child, problem: null };
   } catch (error) {
     // Node throws for some faults of the start, such as arguments that are too long or hold a zero byte.
     return { child: null, problem: (error as Error).message };
   } finally {
-    closeSync(pipe.writerFd);
+    output.closeWriters();
   }
 }
 
@@ -176,11 +165,4 @@ async function endCommand(
   const recorded = (await loadRecordedProcesses(root)).filter(({ pid }) => pid === command.pid).slice(-1);
   const marker = `ASSAY_COMMAND=${command.commandId}`;
   await endOwnedProcesses({ scope: 'command', marker, recorded, root }, onStuck);
-}
-
-/** Reads on and throws away, so that a server that the command left behind does not die of its own log. */
-function leaveRunning(pipe: OutputPipe, collect: (chunk: Buffer) => void): void {
-  pipe.reader.off('data', collect);
-  pipe.reader.resume();
-  pipe.reader.unref();
 }

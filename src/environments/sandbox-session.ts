@@ -28,6 +28,7 @@ export interface Sandbox {
 /** A session whose files are reached by programs inside its sandbox. */
 export class SandboxSession implements EnvironmentSession {
   readonly handle: SessionHandle;
+  readonly workDirectory = SANDBOX_WORK;
   readonly enforced: EnforcedResources;
   readonly #sandbox: Sandbox;
   readonly #files: SandboxFiles;

@@ -68,6 +68,19 @@ function commandsContract(open: Open): void {
     expect((await run(session, 'cd ..; pwd; cd -; pwd', { cwd: 'd' })).output).toMatch(/\/d\n$/);
   });
 
+  test('stderr is apart from the output where it is asked for', async () => {
+    const { session } = await open();
+    const said = { output: '', error: '' };
+    const result = await run(session, `pwd; echo oops >&2; echo "$0"; exit 3`, {
+      onOutput: (chunk) => void (said.output += Buffer.from(chunk).toString()),
+      onErrorOutput: (chunk) => void (said.error += Buffer.from(chunk).toString()),
+    });
+    expect(result).toMatchObject({ exitCode: 3, output: said.output });
+    expect(said.error).toBe('oops\n');
+    expect(said.output.split('\n')[0]).toBe(session.workDirectory);
+    expect(said.output).not.toContain('oops');
+  });
+
   test('what cannot be started is told from what failed', async () => {
     const { session } = await open();
     const missing = await run(session, ['no-such-program']);
