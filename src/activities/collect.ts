@@ -2,13 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import picomatch from 'picomatch';
 import { ALL_ARTIFACTS, type Artifact, type ArtifactsSpec } from '../domain/artifacts.ts';
 import type { CollectInput, CollectResult } from '../domain/step.ts';
-import type { EnvironmentSession } from '../environments/environment.ts';
+import { SessionLostError, type EnvironmentSession, type FoundFile } from '../environments/environment.ts';
 import { recordArtifacts } from '../store/artifacts.ts';
 import { noteWarning } from '../store/attempt-warnings.ts';
 import { BlobTooLargeError, saveBlobStream, type Readable } from '../store/blob-streams.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { isStoreAway } from './until-written.ts';
 
 /**
  * Activity `collect`: a last look at the agent's files, after its processes have ended and before its session closes.
@@ -24,91 +25,93 @@ async function collect(
   { cell, tryNumber, session: ref }: CollectInput,
   signal: AbortSignal,
 ): Promise<CollectResult> {
+  const { db } = dependencies;
   const { request } = await dependencies.runs.find(cell);
   const session = await dependencies.environmentFor(ref.kind).attach(ref);
   if (session === null)
     throw fatal('EnvironmentLost', `session ${ref.sessionId} is not on this host any more`);
-  await dependencies.mcp.close(ref.sessionId);
-  await session.endProcesses();
-  const gathered = await gather(dependencies, session, {
-    spec: request.spec.artifacts ?? ALL_ARTIFACTS,
-    signal,
-  });
-  await recordArtifacts(dependencies.db, { key: cell, tryNumber }, gathered.artifacts);
-  const { left } = gathered;
-  if (left !== null)
-    await noteWarning(dependencies.db, {
-      key: cell,
-      warning: { tryNumber, phase: 'collect', message: left },
-    });
-  return { files: gathered.artifacts.length, left };
+  const spec = request.spec.artifacts ?? ALL_ARTIFACTS;
+  const artifacts: Artifact[] = [];
+  try {
+    await dependencies.mcp.close(ref.sessionId);
+    await session.endProcesses();
+    const left = await gather(dependencies, session, { spec, signal, artifacts });
+    await recordArtifacts(db, { key: cell, tryNumber }, artifacts);
+    if (left !== null)
+      await noteWarning(db, { key: cell, warning: { tryNumber, phase: 'collect', message: left } });
+    return { kind: 'collected', files: artifacts.length, left };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isStoreAway(error)) throw error;
+    await recordArtifacts(db, { key: cell, tryNumber }, artifacts);
+    const code = error instanceof SessionLostError ? 'environment_lost' : 'collect_failed';
+    const message = dependencies.redact(error instanceof Error ? error.message : String(error));
+    return { kind: 'failed', reason: { code, phase: 'collect', message: message.slice(0, 2_000) } };
+  }
 }
 
-type Gathering = { readonly spec: ArtifactsSpec; readonly signal: AbortSignal };
+type Gathering = {
+  readonly spec: ArtifactsSpec;
+  readonly signal: AbortSignal;
+  /** Filled as files are kept. */
+  readonly artifacts: Artifact[];
+};
 
-/** In the order of their paths, so that the same files are kept each time. */
+/** In the order of their paths, so that the same files are kept each time. Returns what was left out, or null. */
 async function gather(
   dependencies: Dependencies,
   session: EnvironmentSession,
-  { spec, signal }: Gathering,
-): Promise<{ readonly artifacts: readonly Artifact[]; readonly left: string | null }> {
+  { spec, signal, artifacts }: Gathering,
+): Promise<string | null> {
   const isMeant = picomatch([...spec.paths], { dot: true });
   const found = (await session.findFiles('.')).filter(({ path }) => isMeant(path));
-  const artifacts: Artifact[] = [];
   const left: string[] = [];
   let room = spec.maxBytes;
-  for (const { path, bytes } of found) {
+  for (const file of found) {
     signal.throwIfAborted();
     const artifact =
-      artifacts.length < spec.maxFiles && bytes <= room
-        ? await save(dependencies, session, { path, room })
+      artifacts.length < spec.maxFiles && file.bytes <= room
+        ? await save(dependencies, session, { file, room })
         : null;
-    if (artifact === null) left.push(path);
+    if (artifact === null) left.push(file.path);
     else {
       artifacts.push(artifact);
       room -= artifact.bytes;
     }
   }
+  if (left.length === 0) return null;
   const limits = `${spec.maxFiles} files, ${spec.maxBytes} bytes`;
   const named = left.slice(0, 5).join(', ');
-  return {
-    artifacts,
-    left:
-      left.length === 0
-        ? null
-        : `${left.length} of ${found.length} artifacts are over the limit (${limits}): ${named}`,
-  };
+  return `${left.length} of ${found.length} artifacts are over the limit (${limits}): ${named}`;
 }
-
-const REDACTED_BYTES = 8 * 1024 * 1024;
 
 /** Null for a file that grew over what room there is. */
 async function save(
   { db, redact }: Dependencies,
   session: EnvironmentSession,
-  { path, room }: { readonly path: string; readonly room: number },
+  { file, room }: { readonly file: FoundFile; readonly room: number },
 ): Promise<Artifact | null> {
-  const read: Readable = async () => {
-    const content = await session.download(path);
-    return content;
-  };
+  const { path } = file;
+  const download: Readable = () => session.download(path);
+  const read = file.bytes > REDACTED_BYTES ? download : await redacted(download, redact);
   try {
-    const blob = await saveBlobStream(db, await redacted(read, redact), room);
-    return { path, ...blob };
+    return { path, ...(await saveBlobStream(db, read, room)) };
   } catch (error) {
     if (error instanceof BlobTooLargeError) return null;
     throw error;
   }
 }
 
+const REDACTED_BYTES = 8 * 1024 * 1024;
+
 /** A text that holds a known secret is kept without it; what is not text, or is large, is kept as it is. */
-async function redacted(read: Readable, redact: (text: string) => string): Promise<Readable> {
+async function redacted(download: Readable, redact: (text: string) => string): Promise<Readable> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  const stream = await read();
-  for await (const piece of stream) {
+  for await (const piece of await download()) {
     size += piece.byteLength;
-    if (size > REDACTED_BYTES) return read;
+    // It grew since it was listed.
+    if (size > REDACTED_BYTES) return download;
     pieces.push(piece);
   }
   const bytes = Buffer.concat(pieces);

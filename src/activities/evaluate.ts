@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import type { Reason } from '../domain/outcome.ts';
 import { redactJson } from '../domain/redact.ts';
 import type { SessionSpec } from '../domain/run.ts';
@@ -8,16 +9,16 @@ import { SessionLostError, type EnvironmentSession } from '../environments/envir
 import { listArtifacts } from '../store/artifacts.ts';
 import { noteWarning } from '../store/attempt-warnings.ts';
 import { loadBlobStream } from '../store/blob-streams.ts';
-import { markSessionClosed, markSessionOpened, planSession } from '../store/sessions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { judge, loadAnswer, toScore } from './grading.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { toOpenRequest } from './open-environment.ts';
+import { closeOwned, openOwned } from './owned-session.ts';
 import { prepareCase } from './prepare-case.ts';
 import { placeOfScorer } from './run-code.ts';
 import type { CellPlace } from './run-reader.ts';
-import { workflowIdOf } from './workflow-id.ts';
+import { isStoreAway, untilStoreIsBack } from './until-written.ts';
 
 /**
  * Activity `evaluate`: the scorers that need a session, by evaluation mode (SPEC 6.2). What keeps them from a
@@ -43,12 +44,33 @@ async function evaluate(
   input: EvaluateInput,
   signal: AbortSignal,
 ): Promise<EvaluateResult> {
+  // In a task session a second delivery cannot grade: it is not for a store that is away for a moment.
+  const grading = await untilStoreIsBack(() => toGrading(dependencies, input, signal), signal);
+  const { evaluation } = grading.place.request.spec;
+  try {
+    const scores = await (evaluation === 'fresh' ? gradeInFresh : gradeInTask)(dependencies, grading);
+    signal.throwIfAborted();
+    const kept = redactJson(scores, dependencies.redact);
+    const scoresDigest = await untilStoreIsBack(() => dependencies.blobs.saveJson(kept), signal);
+    return { kind: 'graded', scoresDigest };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isStoreAway(error)) throw error;
+    return { kind: 'failed', reason: toReason(error, dependencies.redact) };
+  }
+}
+
+async function toGrading(
+  dependencies: Dependencies,
+  input: EvaluateInput,
+  signal: AbortSignal,
+): Promise<Grading> {
   const { cell } = input;
   const place = await dependencies.runs.find(cell);
-  const { environment, evaluation } = place.request.spec;
+  const { environment } = place.request.spec;
   if (environment.kind === 'none') throw fatal('EnvironmentLost', 'the request has no environment');
   const { module } = place.plan.spec;
-  const grading: Grading = {
+  return {
     input,
     place,
     environment,
@@ -57,15 +79,6 @@ async function evaluate(
     text: (await loadAnswer(dependencies, input.answerDigest)).text,
     signal,
   };
-  try {
-    const scores = await (evaluation === 'fresh' ? gradeInFresh : gradeInTask)(dependencies, grading);
-    signal.throwIfAborted();
-    const scoresDigest = await dependencies.blobs.saveJson(redactJson(scores, dependencies.redact));
-    return { kind: 'graded', scoresDigest };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { kind: 'failed', reason: toReason(error, dependencies.redact) };
-  }
 }
 
 /** Why there is no verdict; the message says what to do. */
@@ -90,7 +103,10 @@ function toReason(error: unknown, redact: (text: string) => string): Reason {
   return { code, phase: 'evaluate', message };
 }
 
-/** Mode `reuse`: the task session itself, in its evaluation network; on a host without isolation copies of its files. */
+/**
+ * Mode `reuse`: the task session itself, in its evaluation network, once; on a host without isolation copies of its
+ * files.
+ */
 async function gradeInTask(dependencies: Dependencies, grading: Grading): Promise<readonly Score[]> {
   const { session: ref } = grading.input;
   if (ref === null) throw new GradingError('environment_lost', 'there is no session to grade in');
@@ -98,15 +114,35 @@ async function gradeInTask(dependencies: Dependencies, grading: Grading): Promis
   const session = await provider.attach(ref);
   if (session === null)
     throw new GradingError('environment_lost', `session ${ref.sessionId} is not on its host any more`);
+  if (ref.kind !== 'host' && activityInfo().attempt > 1) {
+    const what = `grading in session ${ref.sessionId} was cut off, and may have changed the agent's files`;
+    throw new GradingError('environment_lost', `${what}; \`assay retry\` runs the attempt again`);
+  }
   await dependencies.mcp.close(ref.sessionId);
   await session.endProcesses();
   if (ref.kind === 'host') return await gradeInCopies(dependencies, grading, session);
+  return await inEvaluationNetwork({ dependencies, grading, session }, () =>
+    judgeAll(dependencies, grading, session),
+  );
+}
+
+type InSession = {
+  readonly dependencies: Dependencies;
+  readonly grading: Grading;
+  readonly session: EnvironmentSession;
+};
+
+/** The baseline comes back in every end, also when grading was cut off or its policy could not be set. */
+async function inEvaluationNetwork<T>(
+  { dependencies, grading, session }: InSession,
+  work: () => Promise<T>,
+): Promise<T> {
   const { network } = grading.environment;
-  await session.setNetwork(network.evaluation);
   try {
-    return await judgeAll(dependencies, grading, session);
+    await session.setNetwork(network.evaluation);
+    return await work();
   } finally {
-    await restoreNetwork(dependencies, grading, session);
+    await orWarn(dependencies, grading, () => session.setNetwork(network.baseline));
   }
 }
 
@@ -137,34 +173,21 @@ async function gradeInCopies(
 /** Mode `fresh`: a second session of the same plan, with the case's files and what the agent left. */
 async function gradeInFresh(dependencies: Dependencies, grading: Grading): Promise<readonly Score[]> {
   const { environment, input } = grading;
-  const { cell, tryNumber, evaluationId } = input;
-  const { db, hostId } = dependencies;
-  const provider = dependencies.environmentFor(environment.kind);
-  const sessionId = evaluationId;
-  const intent = {
-    sessionId,
-    key: cell,
-    tryNumber,
-    kind: environment.kind,
-    hostId,
-    workflowId: workflowIdOf(),
-  };
-  await planSession(db, { ...intent, purpose: 'evaluation' });
-  const handle = { sessionId, kind: environment.kind, hostId, root: '' };
+  const { cell, tryNumber, evaluationId: sessionId } = input;
+  const { hostId } = dependencies;
+  const owned = { sessionId, cell, tryNumber, purpose: 'evaluation', environment } as const;
   try {
-    const session = await provider.open(toOpenRequest(environment, { sessionId, cell, phase: 'baseline' }));
-    await markSessionOpened(db, { sessionId, root: session.handle.root });
+    const session = await openOwned(dependencies, owned);
     const { testCase } = grading.place;
     const trouble = await prepareCase(dependencies, { session, testCase, signal: grading.signal });
     if (trouble !== null) throw new GradingError('evaluation_setup_failed', trouble);
-    await session.setNetwork(environment.network.evaluation);
-    await restoreArtifacts(dependencies, grading, session);
-    return await judgeAll(dependencies, grading, session);
-  } finally {
-    await orWarn(dependencies, grading, async () => {
-      await provider.close(handle);
-      await markSessionClosed(db, sessionId);
+    return await inEvaluationNetwork({ dependencies, grading, session }, async () => {
+      await restoreArtifacts(dependencies, grading, session);
+      return await judgeAll(dependencies, grading, session);
     });
+  } finally {
+    const handle = { sessionId, kind: environment.kind, hostId, root: '' };
+    await orWarn(dependencies, grading, () => closeOwned(dependencies, handle));
   }
 }
 
@@ -178,6 +201,7 @@ async function restoreArtifacts(
     try {
       await session.upload(path, loadBlobStream(db, digest));
     } catch (error) {
+      if (isStoreAway(error)) throw error;
       const why = error instanceof Error ? error.message : String(error);
       throw new GradingError('artifact_not_restored', `"${path}" could not be put back for grading: ${why}`);
     }
@@ -203,25 +227,26 @@ async function judgeAll(
   return scores;
 }
 
-/** Also when grading failed or was cut off; a failure of it replaces nothing. */
-const restoreNetwork = (
-  dependencies: Dependencies,
-  grading: Grading,
-  session: EnvironmentSession,
-): Promise<void> =>
-  orWarn(dependencies, grading, () => session.setNetwork(grading.environment.network.baseline));
+const CLEANUP_TIMEOUT_MS = 60_000;
 
-/** Cleanup: its failure is a recorded warning. */
+/** Cleanup: no cancel reaches it, it has a time of its own, and its failure is a recorded warning. */
 async function orWarn(
   { db }: Dependencies,
   { input }: Grading,
   clean: () => Promise<unknown>,
 ): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`it took longer than ${CLEANUP_TIMEOUT_MS / 1_000} s`)),
+    CLEANUP_TIMEOUT_MS,
+  );
   try {
-    await clean();
+    await Promise.race([clean(), late]);
   } catch (error) {
     const message = `cleaning up after grading: ${error instanceof Error ? error.message : String(error)}`;
     const warning = { tryNumber: input.tryNumber, phase: 'cleanup', message } as const;
     await noteWarning(db, { key: input.cell, warning }).catch(() => undefined);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,19 +1,13 @@
 import type { AgentEnd, Phase } from '../domain/outcome.ts';
 import type { CloseSessionInput, OpenSessionInput, OpenSessionResult, SessionRef } from '../domain/step.ts';
-import {
-  listLiveSessions,
-  markSessionClosed,
-  markSessionOpened,
-  planSession,
-  retainSession,
-} from '../store/sessions.ts';
+import { listLiveSessions } from '../store/sessions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { openServers, type ToolPlace } from './mcp-tools.ts';
 import { McpServerError } from '../tools/mcp-connection.ts';
-import { toOpenRequest } from './open-environment.ts';
+import { closeOwned, openOwned } from './owned-session.ts';
 import { prepareCase } from './prepare-case.ts';
-import { workflowIdOf } from './workflow-id.ts';
+import { isStoreAway } from './until-written.ts';
 
 /** Sessions of environments: open with the case's files, close. All idempotent. */
 export const createSessions = (dependencies: Dependencies) => ({
@@ -21,7 +15,7 @@ export const createSessions = (dependencies: Dependencies) => ({
     withHeartbeat((signal) => open(dependencies, input, signal)),
 
   closeSession: ({ session }: CloseSessionInput): Promise<void> =>
-    withHeartbeat(() => close(dependencies, session)),
+    withHeartbeat(() => closeOwned(dependencies, session)),
 
   /** Where a session is, or was about to be, that its workflow has no handle of. */
   async findSession(wanted: {
@@ -40,7 +34,7 @@ async function open(
   input: OpenSessionInput,
   signal: AbortSignal,
 ): Promise<OpenSessionResult> {
-  const { cell, tryNumber, sessionId } = input;
+  const { cell, tryNumber } = input;
   const place = await dependencies.runs.find(cell);
   const { environment } = place.request.spec;
   const where = { place, cell, tryNumber };
@@ -48,26 +42,26 @@ async function open(
     const trouble = await startServers(dependencies, { ...where, session: null });
     return trouble ?? { kind: 'opened', session: null, limits: place.limits };
   }
-  const provider = dependencies.environmentFor(environment.kind);
-  const { hostId, db } = dependencies;
-  const workflowId = workflowIdOf();
-  const { kind, keepMs } = environment;
-  const intent = { sessionId, key: cell, tryNumber, kind, hostId, workflowId, keepMs };
-  await planSession(db, { ...intent, purpose: 'task' });
+  let phase: OpenFailure = { phase: 'open', code: 'open_failed' };
   try {
-    const session = await provider.open(toOpenRequest(environment, { sessionId, cell, phase: 'baseline' }));
-    await markSessionOpened(db, { sessionId, root: session.handle.root, resources: session.enforced });
+    const session = await openOwned(dependencies, { ...input, purpose: 'task', environment });
+    phase = { phase: 'prepare', code: 'prepare_failed' };
     const trouble = await prepareCase(dependencies, { session, testCase: place.testCase, signal });
     if (trouble !== null) return failed('prepare', 'setup_failed', dependencies.redact(trouble));
+    phase = { phase: 'start', code: 'start_failed' };
     const unserved = await startServers(dependencies, { ...where, session });
     if (unserved !== null) return unserved;
+    phase = { phase: 'start', code: 'network_not_switched' };
     await session.setNetwork(environment.network.run);
     return { kind: 'opened', session: session.handle, limits: place.limits };
   } catch (error) {
-    if (signal.aborted) throw error;
-    return failed('open', 'open_failed', error instanceof Error ? error.message : String(error));
+    if (signal.aborted || isStoreAway(error)) throw error;
+    const message = dependencies.redact(error instanceof Error ? error.message : String(error));
+    return failed(phase.phase, phase.code, message);
   }
 }
+
+type OpenFailure = { readonly phase: Phase; readonly code: string };
 
 /** Null = every server runs and its tools are known. */
 async function startServers(
@@ -79,7 +73,7 @@ async function startServers(
     return null;
   } catch (error) {
     if (!(error instanceof McpServerError)) throw error;
-    return failed('open', 'mcp_server', dependencies.redact(error.message));
+    return failed('start', 'mcp_server', dependencies.redact(error.message));
   }
 }
 
@@ -91,13 +85,3 @@ const failed = (
   const end: AgentEnd = { kind: 'failed', outcome: 'infra', reason: { code, phase, message } };
   return { kind: 'failed', end };
 };
-
-async function close(dependencies: Dependencies, session: SessionRef): Promise<void> {
-  await dependencies.mcp.close(session.sessionId);
-  if (await retainSession(dependencies.db, session.sessionId)) {
-    dependencies.onSessionKept(session);
-    return;
-  }
-  await dependencies.environmentFor(session.kind).close(session);
-  await markSessionClosed(dependencies.db, session.sessionId);
-}

@@ -21,7 +21,7 @@ export const OUTCOME_KINDS: readonly OutcomeKind[] = [
 ];
 
 /** Where in an attempt something ended. */
-export type Phase = 'prepare' | 'open' | 'run' | 'collect' | 'evaluate' | 'record' | 'cleanup';
+export type Phase = 'open' | 'prepare' | 'start' | 'run' | 'collect' | 'evaluate' | 'record' | 'cleanup';
 
 /** Why an attempt ended as anything but `scored`. The message says what to do. */
 export type Reason = {

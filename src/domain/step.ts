@@ -110,11 +110,15 @@ export type CollectInput = {
   readonly session: SessionRef;
 };
 
-export type CollectResult = {
-  readonly files: number;
-  /** What was over the limits and is not kept, or null. */
-  readonly left: string | null;
-};
+export type CollectResult =
+  | {
+      readonly kind: 'collected';
+      readonly files: number;
+      /** What was over the limits and is not kept, or null. */
+      readonly left: string | null;
+    }
+  /** Something kept the files from being read; those that were read before it are kept. */
+  | { readonly kind: 'failed'; readonly reason: Reason };
 
 export type EvaluateInput = {
   readonly cell: Cell;

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { StoreError } from './store-error.ts';
+import { rememberStoreError, StoreError } from './store-error.ts';
 
 /** What store functions need: a pool, or a client inside a transaction. */
 export type Db = {
@@ -37,7 +37,9 @@ export function createPool(databaseUrl: string, { maxConnections = 20 } = {}): p
   pool.on('error', () => undefined);
   // A connection that breaks between two statements of a transaction: the next of them says so.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
+  const query = pool.query.bind(pool) as (...statement: unknown[]) => Promise<unknown>;
+  const remembering = (...statement: unknown[]) => query(...statement).catch(rememberStoreError);
+  return Object.assign(pool, { query: remembering as typeof pool.query });
 }
 
 /** Throws one readable error, with the address but no password in it, when Postgres cannot be reached. */

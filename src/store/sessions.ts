@@ -32,13 +32,21 @@ export type SessionIntent = Pick<
   readonly keepMs?: number | null;
 };
 
-/** Says, before a provider is asked, that a session is about to be, so that an orphan can be found. */
-export async function planSession(db: Db, intent: SessionIntent): Promise<void> {
+/**
+ * Says, before a provider is asked, that a session is about to be, so that an orphan can be found. `again` = it was
+ * said before, by a delivery that was cut off: what that one opened is half-made, or on another host. `over` = it
+ * has been closed or kept, and is not to be opened.
+ */
+export async function planSession(db: Db, intent: SessionIntent): Promise<'new' | 'again' | 'over'> {
   const { key } = intent;
-  await db.query({
-    text: `insert into environment_sessions
+  const [row] = await selectRows<{ is_new: boolean }>(db, {
+    text: `insert into environment_sessions as s
         (session_id, run_id, task, attempt, generation, try_number, purpose, kind, host_id, workflow_id, keep_ms)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+      on conflict (session_id) do update
+        set host_id = excluded.host_id, state = 'intent', root = null, resources = null
+        where s.state in ('intent', 'open')
+      returning xmax = 0 as is_new`,
     values: [
       intent.sessionId,
       key.runId,
@@ -53,6 +61,8 @@ export async function planSession(db: Db, intent: SessionIntent): Promise<void> 
       intent.keepMs ?? null,
     ],
   });
+  if (row === undefined) return 'over';
+  return row.is_new ? 'new' : 'again';
 }
 
 /** Records that a planned session is open at `root`; a closed one stays closed. */
@@ -90,12 +100,15 @@ export async function expireSessions(db: Db, sessionIds: readonly string[]): Pro
   });
 }
 
-/** Records that nothing of a session is left. Idempotent. */
-export async function markSessionClosed(db: Db, sessionId: string): Promise<void> {
+/** Records that nothing of a session is left on a host. Idempotent; one that moved to another host stays open. */
+export async function markSessionClosed(
+  db: Db,
+  { sessionId, hostId }: Pick<SessionRow, 'sessionId' | 'hostId'>,
+): Promise<void> {
   await db.query({
     text: `update environment_sessions set state = 'closed', closed_at = now()
-      where session_id = $1 and state <> 'closed'`,
-    values: [sessionId],
+      where session_id = $1 and host_id = $2 and state <> 'closed'`,
+    values: [sessionId, hostId],
   });
 }
 

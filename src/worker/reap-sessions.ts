@@ -38,7 +38,7 @@ export async function reapSessions({ client, db, environments, hostId, logger }:
     const reaping = reapHostSessions({ environment, isOpen: ({ sessionId }) => isOpen(sessionId) });
     const closed = await reaping.catch((error: unknown) => (problems.push(error), []));
     for (const { sessionId } of closed) {
-      await markSessionClosed(db, sessionId);
+      await markSessionClosed(db, { sessionId, hostId });
       logger.info({ sessionId }, 'removed a session whose owner has ended');
     }
     await recount({ db, hostId, environment: { provider: environment, slots } });

@@ -138,14 +138,23 @@ export const inProcess = ({ summary, timeoutMs }: ToolStep) =>
     summary: summarize(summary),
   });
 
-/** Closing: own short policy, so that a host that is gone cannot hold an attempt for ever. */
+/**
+ * Closing: own short policy, so that a host that is gone, or what cannot be closed, holds no attempt for long. The
+ * reaper has the last word.
+ */
 export const cleanup = (hostId: string) =>
   workflow.proxyActivities<Activities>({
     ...WAIT,
     taskQueue: `assay-host-${hostId}`,
     startToCloseTimeout: '2m',
     scheduleToCloseTimeout: '10m',
-    retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: NEVER_CURED },
+    heartbeatTimeout: '30s',
+    retry: {
+      initialInterval: '1s',
+      maximumInterval: '10s',
+      maximumAttempts: 3,
+      nonRetryableErrorTypes: NEVER_CURED,
+    },
     priority: { priorityKey: 1 },
     summary: 'close the session',
   });

@@ -1,6 +1,6 @@
 import * as workflow from '@temporalio/workflow';
 import { formatAttemptKey } from '../domain/ids.ts';
-import type { AgentEnd, Phase, Reason } from '../domain/outcome.ts';
+import type { AgentEnd, Phase } from '../domain/outcome.ts';
 import type { SessionRef } from '../domain/step.ts';
 import { cleanup, closing, grading, opening } from './activities.ts';
 import { FIRST_STEP, runLoop } from './agent-loop.ts';
@@ -9,6 +9,7 @@ import { HostLost, untilTaken } from './on-host.ts';
 import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
 type Over = Extract<TryEnd, { kind: 'over' }>;
+type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 
 /**
  * One try in a session (SPEC 6.1): open and prepare, run the loop, look at the agent's files, with evaluation `reuse`
@@ -33,7 +34,7 @@ export async function runHeavyTry(place: TryPlace, resumed: AgentState | null): 
       return { kind: 'continue', state: { session, limits, progress: end.progress } };
     }
     const over = toOver(end.end, end.answerDigest);
-    return session === null || end.end.kind === 'failed' ? over : await finish(place, session, over);
+    return session === null ? over : await finish(place, session, over);
   } catch (error) {
     if (error instanceof HostLost) return toOver(error.end, null);
     throw error;
@@ -51,21 +52,32 @@ const toOver = (end: AgentEnd, answerDigest: string | null): Over => ({
   sessionScoresDigest: null,
 });
 
-/** What is left to do with the agent's files while they are there. */
+/** What is left to do with the agent's files while they are there; of a failed run they are kept, not graded. */
 async function finish(place: TryPlace, session: SessionRef, over: Over): Promise<Over> {
   const { request } = place.input;
-  const { cell, tryNumber } = place;
-  if (request.collects) {
-    try {
-      await untilTaken(session, null, () =>
-        grading(session.hostId, "keep the agent's files").collect({ cell, tryNumber, session }),
-      );
-    } catch (error) {
-      return toOver(toFailure('collect', 'collect_failed', error), over.answerDigest);
-    }
+  if (over.end.kind === 'failed' && over.end.reason.code === 'environment_lost') return over;
+  const failure = request.collects ? await collect(place, session) : null;
+  if (over.end.kind === 'failed') {
+    if (failure !== null) await warn(place, 'collect', failure.reason.message);
+    return over;
   }
+  if (failure !== null) return toOver(failure, over.answerDigest);
   if (!request.sessionScorers || request.evaluation !== 'reuse') return over;
   return { ...over, ...(await evaluate(place, { over, session })) };
+}
+
+async function collect(place: TryPlace, session: SessionRef): Promise<Failure | null> {
+  const { cell, tryNumber } = place;
+  try {
+    const collected = await untilTaken(session, null, () =>
+      grading(session.hostId, "keep the agent's files").collect({ cell, tryNumber, session }),
+    );
+    return collected.kind === 'collected'
+      ? null
+      : { kind: 'failed', outcome: 'infra', reason: collected.reason };
+  } catch (error) {
+    return toFailure('collect', 'collect_failed', error);
+  }
 }
 
 export type Graded = Pick<Over, 'sessionScoresDigest' | 'gradingFailure'>;
@@ -97,7 +109,7 @@ export async function evaluate(
 }
 
 /** A step that never got through; a cancellation is none. */
-function toFailure(phase: Phase, code: string, error: unknown): AgentEnd & { readonly reason: Reason } {
+function toFailure(phase: Phase, code: string, error: unknown): Failure {
   if (workflow.isCancellation(error)) throw error;
   if (error instanceof HostLost && error.end.kind === 'failed')
     return { ...error.end, reason: { ...error.end.reason, phase } };
@@ -112,13 +124,17 @@ function toFailure(phase: Phase, code: string, error: unknown): AgentEnd & { rea
 
 /** A failed close is a recorded warning: the reaper removes what is left. */
 async function close(place: TryPlace, sessionId: string, session: SessionRef | null): Promise<void> {
-  const { cell, tryNumber } = place;
+  const { cell } = place;
   try {
     const found = session ?? (await closing.findSession({ runId: cell.runId, sessionId }));
     if (found !== null) await cleanup(found.hostId).closeSession({ session: found });
   } catch (error) {
     const message = `session ${sessionId} was not closed; the reaper will remove it: ${describeFault(error)}`;
-    workflow.log.warn(message);
-    await closing.noteWarning({ cell, tryNumber, phase: 'cleanup', message });
+    await warn(place, 'cleanup', message);
   }
+}
+
+async function warn({ cell, tryNumber }: TryPlace, phase: Phase, message: string): Promise<void> {
+  workflow.log.warn(message);
+  await closing.noteWarning({ cell, tryNumber, phase, message });
 }

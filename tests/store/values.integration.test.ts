@@ -153,7 +153,7 @@ test('a session is planned before it is opened and listed until it is closed', a
   expect(await listLiveSessions(store.pool, { runId: 'values' })).toMatchObject([
     { state: 'open', root: '/somewhere' },
   ]);
-  await markSessionClosed(store.pool, 's1');
+  await markSessionClosed(store.pool, intent);
   await markSessionOpened(store.pool, { sessionId: 's1', root: '/again' });
   expect(await listLiveSessions(store.pool)).toEqual([]);
 });
@@ -182,7 +182,7 @@ test('a session that is to be kept is retained until its time is over, others ar
   ]);
   await expireSessions(store.pool, ['k1', 'k2']);
   expect((await read()).map(({ expired }) => expired)).toEqual([true, false]);
-  for (const sessionId of ['k1', 'k2']) await markSessionClosed(store.pool, sessionId);
+  for (const sessionId of ['k1', 'k2']) await markSessionClosed(store.pool, { sessionId, hostId: 'h2' });
   expect(await read()).toEqual([]);
 });
 
