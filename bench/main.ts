@@ -5,6 +5,7 @@ import { createBuiltInCatalog } from '../src/config/built-in-catalog.ts';
 import { loadRun } from '../src/config/load.ts';
 import { toRunWorkflowId } from '../src/domain/workflow-ids.ts';
 import type { RunResult } from '../src/domain/workflow-brief.ts';
+import { startBareTemporal } from './bare-temporal.ts';
 import { runFloor, startBenchStack, type BenchStack } from './bench-stack.ts';
 
 /** A row of SPEC 15: what is run, at which widths. */
@@ -15,14 +16,51 @@ type Work = {
   readonly slots: number;
   readonly taskConcurrency: number;
   readonly packing: 'auto' | 'off';
+  /** Cells of one task workflow, and whether an attempt has its own: the same tree for bare Temporal. */
+  readonly tree: { readonly perTask: number; readonly attempts: boolean };
 };
 
+const EACH = { perTask: 1, attempts: false };
+const PACKED = { perTask: 25, attempts: false };
+
 const WORKS: readonly Work[] = [
-  { name: 'slow', model: 'slow', cells: 500, slots: 64, taskConcurrency: 128, packing: 'auto' },
-  { name: 'slow-packed', model: 'slow', cells: 520, slots: 64, taskConcurrency: 128, packing: 'auto' },
-  { name: 'fast', model: 'fast', cells: 2_000, slots: 64, taskConcurrency: 64, packing: 'auto' },
-  { name: 'packing-off', model: 'fast', cells: 500, slots: 64, taskConcurrency: 64, packing: 'off' },
-  { name: 'ten-thousand', model: 'fast', cells: 10_000, slots: 64, taskConcurrency: 64, packing: 'auto' },
+  { name: 'slow', model: 'slow', cells: 500, slots: 64, taskConcurrency: 128, packing: 'auto', tree: EACH },
+  {
+    name: 'slow-packed',
+    model: 'slow',
+    cells: 520,
+    slots: 64,
+    taskConcurrency: 128,
+    packing: 'auto',
+    tree: PACKED,
+  },
+  {
+    name: 'fast',
+    model: 'fast',
+    cells: 2_000,
+    slots: 64,
+    taskConcurrency: 64,
+    packing: 'auto',
+    tree: PACKED,
+  },
+  {
+    name: 'packing-off',
+    model: 'fast',
+    cells: 500,
+    slots: 64,
+    taskConcurrency: 64,
+    packing: 'off',
+    tree: { perTask: 1, attempts: true },
+  },
+  {
+    name: 'ten-thousand',
+    model: 'fast',
+    cells: 10_000,
+    slots: 64,
+    taskConcurrency: 64,
+    packing: 'auto',
+    tree: PACKED,
+  },
 ];
 
 const { values } = parseArgs({
@@ -33,6 +71,7 @@ const chosen = WORKS.filter(({ name }) =>
 );
 
 const bench = await startBenchStack();
+const bare = await startBareTemporal(bench.stack.temporalAddress, bench.stack.namespace);
 try {
   await measure({ ...WORKS[2]!, cells: 50, name: 'warm-up' });
   const table = new Table({
@@ -42,6 +81,8 @@ try {
       'floor s',
       'wall s',
       'wall / floor',
+      'bare Temporal s',
+      'wall / bare',
       'cells/s',
       'CPU ms a cell: worker',
       'Temporal',
@@ -53,11 +94,13 @@ try {
       'Postgres',
     ],
     wordWrap: true,
+    style: { head: [], border: [] },
   });
   for (const work of chosen)
     table.push(await measure(values.cells === undefined ? work : { ...work, cells: Number(values.cells) }));
   console.log(table.toString());
 } finally {
+  await bare.close();
   await bench.close();
 }
 
@@ -66,6 +109,12 @@ async function measure(work: Work): Promise<(string | number)[]> {
     model: work.model,
     count: work.cells,
     slots: work.slots,
+  });
+  const { cells, slots, taskConcurrency, model } = work;
+  const bareSeconds = await bare.run({
+    shape: { cells, width: taskConcurrency, slots, localRecord: true, ...work.tree },
+    model,
+    endpointUrl: bench.endpointUrl,
   });
   const loaded = await load(bench, work);
   const before = bench.measure();
@@ -86,6 +135,8 @@ async function measure(work: Work): Promise<(string | number)[]> {
     floorSeconds.toFixed(2),
     wallSeconds.toFixed(2),
     (wallSeconds / floorSeconds).toFixed(2),
+    bareSeconds.toFixed(2),
+    (wallSeconds / bareSeconds).toFixed(2),
     (work.cells / wallSeconds).toFixed(1),
     ...cpu.map((ms) => ms.toFixed(1)),
     (events.total / work.cells).toFixed(1),

@@ -1,28 +1,46 @@
-import { executeChild, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { executeChild, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 
-/** `cells` in children of `perTask`, `width` cells at once. */
-export type Shape = { readonly cells: number; readonly perTask: number; readonly width: number };
+/**
+ * `cells` in children of `perTask`, `width` cells at once. `slots` = calls at once where that is another number;
+ * `attempts` = a workflow of its own for each cell below its task's; `localRecord` = the record is a local activity.
+ */
+export type Shape = {
+  readonly cells: number;
+  readonly perTask: number;
+  readonly width: number;
+  readonly slots?: number;
+  readonly attempts?: boolean;
+  readonly localRecord?: boolean;
+};
 
-const { answer, record } = proxyActivities<{
-  answer(input: string): Promise<string>;
-  record(input: string): Promise<string>;
-}>({ startToCloseTimeout: '1 minute' });
+type Steps = { answer(input: string): Promise<string>; record(input: string): Promise<string> };
+const { answer, record } = proxyActivities<Steps>({ startToCloseTimeout: '1 minute' });
+const local = proxyLocalActivities<Pick<Steps, 'record'>>({ startToCloseTimeout: '5 s' });
 
 /** Stands for a run: a window of children. */
-export async function benchRun({ cells, perTask, width }: Shape): Promise<void> {
+export async function benchRun(shape: Shape): Promise<void> {
+  const { cells, perTask, width } = shape;
   const { workflowId } = workflowInfo();
   const tasks = Math.ceil(cells / perTask);
   await inLanes(tasks, Math.max(1, Math.floor(width / Math.min(perTask, 8))), async (task) => {
     const own = Math.min(perTask, cells - task * perTask);
-    await executeChild(benchTask, { workflowId: `${workflowId}/${task}`, args: [own] });
+    await executeChild(benchTask, { workflowId: `${workflowId}/${task}`, args: [{ ...shape, cells: own }] });
   });
 }
 
-/** Stands for a task: a model call and a record for each cell, at most eight cells at once. */
-export async function benchTask(cells: number): Promise<void> {
-  await inLanes(cells, 8, async (cell) => {
-    await record(await answer(`cell ${cell}`));
+/** Stands for a task: its cells, at most eight at once. */
+export async function benchTask(shape: Shape): Promise<void> {
+  const { workflowId } = workflowInfo();
+  await inLanes(shape.cells, 8, async (cell) => {
+    if (!shape.attempts) return benchAttempt(shape, cell);
+    await executeChild(benchAttempt, { workflowId: `${workflowId}/a${cell}`, args: [shape, cell] });
   });
+}
+
+/** Stands for an attempt: a model call and a record. */
+export async function benchAttempt({ localRecord }: Shape, cell: number): Promise<void> {
+  const text = await answer(`cell ${cell}`);
+  await (localRecord ? local : { record }).record(text);
 }
 
 async function inLanes(count: number, lanes: number, work: (index: number) => Promise<void>): Promise<void> {
