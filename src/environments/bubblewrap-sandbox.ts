@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -26,6 +27,7 @@ import {
 } from './sandbox-init.ts';
 import { toMark } from './session-folders.ts';
 import { SessionProxy } from './session-proxy.ts';
+import { SessionServers } from './session-servers.ts';
 import { SANDBOX_WORK, type Sandbox } from './sandbox-session.ts';
 
 export type BubblewrapSandboxOptions = {
@@ -48,6 +50,7 @@ export class BubblewrapSandbox implements Sandbox {
   readonly enforced: EnforcedResources;
   readonly #options: BubblewrapSandboxOptions;
   readonly #proxy = new SessionProxy();
+  readonly #servers = new SessionServers();
   #init: SandboxInit | null = null;
   #starting: Promise<SandboxInit> | null = null;
 
@@ -137,8 +140,15 @@ export class BubblewrapSandbox implements Sandbox {
     return this.#switchNetwork(policy);
   }
 
+  async listen(server: Server): Promise<{ readonly port: number }> {
+    const init = await this.ensure();
+    const isOwn = this.#readNetwork().mode !== 'public';
+    return await this.#servers.listen(server, isOwn ? this.#toNetworkEntry(init) : null);
+  }
+
   /** Ends all of it. What is on disk stays. */
   async end(): Promise<void> {
+    this.#servers.close();
     await this.#proxy.close();
     await endInit(this.handle.root);
     this.#init = null;
@@ -154,10 +164,14 @@ export class BubblewrapSandbox implements Sandbox {
 
   /** Returns the variables that tell commands the way out. */
   #holdNetwork(policy: NetworkPolicy, init: SandboxInit): Promise<{ readonly [name: string]: string }> {
+    const enter = this.#toNetworkEntry(init);
+    return this.#proxy.hold(policy, async () => ({ id: `${init.pid}/${init.startTime}`, enter }));
+  }
+
+  #toNetworkEntry(init: SandboxInit): readonly string[] {
     const { programs, userId } = this.#options;
     const user = userId === null ? ['--user', '--preserve-credentials'] : [];
-    const enter = [programs.nsenter, '--target', String(init.pid), ...user, '--net', '--'];
-    return this.#proxy.hold(policy, async () => ({ id: `${init.pid}/${init.startTime}`, enter }));
+    return [programs.nsenter, '--target', String(init.pid), ...user, '--net', '--'];
   }
 
   #readNetwork(): NetworkPolicy {

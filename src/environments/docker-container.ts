@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
 import { posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
@@ -84,6 +85,10 @@ export class DockerContainer implements Sandbox {
   /** Lets go of what this worker holds for it; the container stays. */
   release(): Promise<void> {
     return this.#options.network.close();
+  }
+
+  listen(server: Server): Promise<{ readonly port: number }> {
+    return this.#options.network.listen(server);
   }
 
   async setNetwork(policy: NetworkPolicy): Promise<void> {

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { PUBLIC, type NetworkPolicy } from '../domain/network-policy.ts';
 import { isStatus } from './docker-images.ts';
 import { SessionProxy, type Namespace } from './session-proxy.ts';
+import { SessionServers } from './session-servers.ts';
 
 /** The network that public sessions are on; sessions do not see each other there. */
 export type PublicNetwork = { readonly name: string; readonly labels: { readonly [name: string]: string } };
@@ -37,6 +39,7 @@ export class DockerNetwork {
   readonly #public: PublicNetwork;
   readonly #path: string;
   readonly #proxy = new SessionProxy();
+  readonly #servers = new SessionServers();
   readonly #nsenter: string | null;
 
   constructor(place: {
@@ -75,7 +78,13 @@ export class DockerNetwork {
     return this.#proxy.hold(this.read(), () => this.#findNamespace());
   }
 
+  async listen(server: Server): Promise<{ readonly port: number }> {
+    const { enter } = await this.#findNamespace();
+    return await this.#servers.listen(server, enter);
+  }
+
   close(): Promise<void> {
+    this.#servers.close();
     return this.#proxy.close();
   }
 
@@ -92,7 +101,9 @@ export class DockerNetwork {
     const path = `/proc/${State.Pid}/ns/net`;
     const own = readlinkSync('/proc/self/ns/net');
     if (this.#nsenter === null || State.Pid === 0 || !existsSync(path) || readlinkSync(path) === own) {
-      throw new Error('an allowlist needs a worker that is root on the host of the docker engine');
+      throw new Error(
+        'an allowlist or a recording proxy needs a worker that is root on the host of the docker engine',
+      );
     }
     return { id: readlinkSync(path), enter: [this.#nsenter, '--target', String(State.Pid), '--net', '--'] };
   }

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { NetworkPolicy } from '../domain/network-policy.ts';
 import type { EnforcedResources, ResourceLimits, ResourceName } from '../domain/resources.ts';
@@ -113,6 +114,11 @@ export interface EnvironmentSession {
    * Throws where the environment cannot do it; `describe` says so beforehand.
    */
   setNetwork(policy: NetworkPolicy): Promise<void>;
+  /**
+   * Makes a server of this worker reachable for the session's commands on 127.0.0.1, whatever their policy; it
+   * is closed with the session at the latest. Throws where this worker cannot enter the session's network.
+   */
+  listen(server: Server): Promise<{ readonly port: number }>;
   /** The limits that hold for this session, for the record. */
   readonly enforced: EnforcedResources;
 }

@@ -1,5 +1,6 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, stat } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -19,6 +20,7 @@ import type { OutputPipes } from './output-pipe.ts';
 import { loadRecordedProcesses } from './process-record.ts';
 import { runCommand } from './run-command.ts';
 import { toMark } from './session-folders.ts';
+import type { SessionServers } from './session-servers.ts';
 import {
   findFilesInside,
   listFilesInside,
@@ -36,6 +38,8 @@ export type HostSessionOptions = {
   readonly outputLimitBytes: number;
   /** Shared by the sessions of one provider. */
   readonly pipes: OutputPipes;
+  /** Of this session, for all who attach. */
+  readonly servers: SessionServers;
   /** The session's own variables, added to the minimal ones. */
   readonly variables: { readonly [name: string]: string };
 };
@@ -108,6 +112,10 @@ export class HostSession implements EnvironmentSession {
   setNetwork(policy: NetworkPolicy): Promise<void> {
     if (policy.mode === 'public') return Promise.resolve();
     return Promise.reject(new Error('Environment host cannot cut the network; use bubblewrap or docker.'));
+  }
+
+  listen(server: Server): Promise<{ readonly port: number }> {
+    return this.#options.servers.listen(server, null);
   }
 
   async endProcesses(): Promise<void> {

@@ -10,6 +10,7 @@ import type {
 } from './environment.ts';
 import { endRecordedProcesses, HostSession } from './host-session.ts';
 import { SessionFolders, type FolderOptions, type SessionRecord } from './session-folders.ts';
+import { SessionServers } from './session-servers.ts';
 import { copyTree } from './session-tree.ts';
 
 export type HostOptions = FolderOptions & {
@@ -22,12 +23,17 @@ export type HostOptions = FolderOptions & {
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 export const DEFAULT_OUTPUT_LIMIT_BYTES = 2 * 1024 * 1024;
 
-type Place = { readonly options: HostOptions; readonly folders: SessionFolders };
+type Place = {
+  readonly options: HostOptions;
+  readonly folders: SessionFolders;
+  /** By session id, so that all who attach share one. */
+  readonly servers: Map<string, SessionServers>;
+};
 
 /** Sessions that are directories of this machine. No isolation: a command can reach whatever its user can. */
 export function createHostEnvironment(options: HostOptions): EnvironmentProvider {
   const folders = new SessionFolders('host', options);
-  const place: Place = { options, folders };
+  const place: Place = { options, folders, servers: new Map() };
   return {
     kind: folders.kind,
     open: (request) => open(place, request),
@@ -61,13 +67,18 @@ async function attach(place: Place, handle: SessionHandle): Promise<EnvironmentS
   return record === null ? null : toSession(place, record);
 }
 
-const toSession = ({ options, folders }: Place, record: SessionRecord): EnvironmentSession =>
-  new HostSession(folders.toHandle(record.handle.sessionId), {
+function toSession({ options, folders, servers }: Place, record: SessionRecord): EnvironmentSession {
+  const { sessionId } = record.handle;
+  const own = servers.get(sessionId) ?? new SessionServers();
+  servers.set(sessionId, own);
+  return new HostSession(folders.toHandle(sessionId), {
+    servers: own,
     pipes: folders.pipes,
     path: options.path ?? SYSTEM_PATH,
     outputLimitBytes: options.outputLimitBytes ?? DEFAULT_OUTPUT_LIMIT_BYTES,
     variables: record.request.variables,
   });
+}
 
 async function copy(
   place: Place,
@@ -83,8 +94,10 @@ async function copy(
   return target;
 }
 
-async function close({ folders }: Place, handle: SessionHandle): Promise<void> {
+async function close({ folders, servers }: Place, handle: SessionHandle): Promise<void> {
   if (!folders.knows(handle)) return;
+  servers.get(handle.sessionId)?.close();
+  servers.delete(handle.sessionId);
   await endRecordedProcesses(folders.toHandle(handle.sessionId));
   await folders.remove(handle.sessionId);
 }

@@ -12,11 +12,15 @@ const LIMIT_MS = 20_000;
 /**
  * Makes `server` listen on 127.0.0.1 of another network namespace. A short-lived child enters the namespace,
  * opens the socket there and hands it over: connections then arrive in this process, which keeps its own
- * network. Nothing but this socket joins the two. `enter` is the argument list that enters.
+ * network. Nothing but this socket joins the two. `enter` is the argument list that enters, port 0 any free one.
  */
-export async function listenInNamespace(server: Server, enter: readonly string[]): Promise<void> {
+export async function listenInNamespace(
+  server: Server,
+  enter: readonly string[],
+  port: number,
+): Promise<void> {
   const [program = '', ...args] = enter;
-  const child = spawn(program, [...args, process.execPath, CHILD, String(PROXY_PORT)], {
+  const child = spawn(program, [...args, process.execPath, CHILD, String(port)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: { PATH: '/usr/bin:/bin' },
     cwd: '/',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
 import { Readable } from 'node:stream';
 import type { NetworkPolicy } from '../domain/network-policy.ts';
 import type { EnforcedResources } from '../domain/resources.ts';
@@ -23,6 +24,7 @@ export interface Sandbox {
   readonly startStream: StartStream;
   endProcesses(): Promise<void>;
   setNetwork(policy: NetworkPolicy): Promise<void>;
+  listen(server: Server): Promise<{ readonly port: number }>;
 }
 
 /** A session whose files are reached by programs inside its sandbox. */
@@ -74,6 +76,10 @@ export class SandboxSession implements EnvironmentSession {
 
   setNetwork(policy: NetworkPolicy): Promise<void> {
     return this.#sandbox.setNetwork(policy);
+  }
+
+  listen(server: Server): Promise<{ readonly port: number }> {
+    return this.#sandbox.listen(server);
   }
 
   async openGraderFolder(): Promise<GraderFolder> {

@@ -1,5 +1,5 @@
 import type { NetworkPolicy } from '../domain/network-policy.ts';
-import { listenInNamespace, toProxyVariables } from './namespace-listener.ts';
+import { listenInNamespace, PROXY_PORT, toProxyVariables } from './namespace-listener.ts';
 import { NetworkProxy } from './network-proxy.ts';
 import { createAdmission } from './network-targets.ts';
 
@@ -39,7 +39,7 @@ export class SessionProxy {
     }
     await this.close();
     const proxy = new NetworkProxy(createAdmission(policy.allow));
-    await listenInNamespace(proxy.server, namespace.enter);
+    await listenInNamespace(proxy.server, namespace.enter, PROXY_PORT);
     this.#running = { proxy, namespaceId: namespace.id, allow };
   }
 }

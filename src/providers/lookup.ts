@@ -96,8 +96,8 @@ const BUILT_IN: { readonly [kind: string]: KindEntry } = {
   },
 };
 
-/** The address that a run file gave, else the kind's own. */
-function toAddress(spec: ProviderSpec): string {
+/** The address that a run file gave, else the kind's own. Throws where there is neither. */
+export function toAddress(spec: ProviderSpec): string {
   const address = spec.baseUrl ?? BUILT_IN[spec.kind]?.baseUrl ?? null;
   if (address === null) throw new Error(`provider "${spec.id}" needs a baseUrl`);
   return address;

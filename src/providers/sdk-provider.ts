@@ -2,11 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LanguageModelV3 } from '@ai-sdk/provider';
 import type { FailureRule } from '../domain/classify-failure.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { isNoEvidence } from '../domain/no-evidence.ts';
-import type { Usage } from '../domain/usage.ts';
 import { UNKNOWN_USAGE } from '../domain/usage.ts';
 import { readSdkResult } from './ai-sdk.ts';
 import { toSpent } from './answer-body.ts';
+import { checkEvidence } from './answer-evidence.ts';
 import type { SdkAnswer } from './ai-sdk.ts';
 import { EventStream } from './event-stream.ts';
 import { exchange } from './exchange.ts';
@@ -160,9 +159,7 @@ function toBody(init: RequestInit | undefined): JsonObject {
 }
 
 function toModelAnswer<Params>(call: CallInFlight<Params>, said: SdkAnswer): ModelAnswer {
-  const stated = call.answer?.usage ?? UNKNOWN_USAGE;
-  if (isNoEvidence(said.text, stated)) throw toNoEvidenceFault(said.text, stated);
-  const counted = isCounted(stated, said);
+  const { usage, notes } = checkEvidence(said, call.answer?.usage ?? UNKNOWN_USAGE);
   return {
     message: {
       role: 'assistant',
@@ -172,28 +169,9 @@ function toModelAnswer<Params>(call: CallInFlight<Params>, said: SdkAnswer): Mod
       ...(said.parts === null ? {} : { parts: said.parts }),
     },
     finishReason: said.finishReason,
-    usage: counted ? stated : UNKNOWN_USAGE,
+    usage,
     reportedCostUsd: call.answer?.reportedCostUsd ?? null,
     answerId: call.answer?.answerId ?? null,
-    notes: [
-      ...(call.answer?.notes ?? []),
-      ...call.notes,
-      ...said.notes,
-      ...(counted ? [] : ['the provider counted 0 tokens for an answer: taken as unknown']),
-    ],
+    notes: [...(call.answer?.notes ?? []), ...call.notes, ...said.notes, ...notes],
   };
 }
-
-/** Zero tokens in and out for an answer that says something means that the server does not count. */
-const isCounted = (usage: Usage, said: SdkAnswer): boolean =>
-  usage.inputTokens !== 0 ||
-  usage.outputTokens !== 0 ||
-  (said.text === '' && said.reasoning === null && said.toolCalls.length === 0);
-
-const toNoEvidenceFault = (text: string, usage: Usage): Error =>
-  createFault({
-    class: 'no_evidence',
-    retryable: false,
-    message: `a success without a model's tokens, whose text is an error: ${text}`,
-    usage,
-  });

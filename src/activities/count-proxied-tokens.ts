@@ -1,0 +1,34 @@
+import { exchange } from '../providers/exchange.ts';
+import { toAddress } from '../providers/lookup.ts';
+import { toAgentHeaders } from '../recording-proxy/pass-through.ts';
+import type { ProxiedRequest } from '../recording-proxy/proxy-server.ts';
+import { toUpstreamHeaders } from '../recording-proxy/upstream-headers.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { CellPlace } from './run-reader.ts';
+
+const LIMIT_MS = 30_000;
+const BYTES_PER_TOKEN = 4;
+
+/** Anthropic's count of a request's tokens, which costs nothing; other providers have none: it is estimated. */
+export async function countProxiedTokens(
+  dependencies: Dependencies,
+  counted: ProxiedRequest & { readonly place: CellPlace; readonly signal: AbortSignal },
+): Promise<void> {
+  const { form, body, search, client, place, signal } = counted;
+  const { provider, model } = place;
+  const sent = JSON.stringify({ ...body, model: model.model });
+  if (!form.kinds.includes(provider.kind))
+    return client.sendJson(200, { input_tokens: Math.ceil(Buffer.byteLength(sent) / BYTES_PER_TOKEN) });
+  const apiKey = provider.apiKeyEnv === null ? null : dependencies.readKey(provider.apiKeyEnv);
+  const answer = await exchange({
+    url: `${toAddress(provider).replace(/\/+$/, '')}${form.path}/count_tokens${search}`,
+    method: 'POST',
+    headers: toUpstreamHeaders(form, client.request.headers, apiKey),
+    body: sent,
+    timeouts: { ...provider.timeouts, totalMs: LIMIT_MS },
+    signal,
+  });
+  client.response
+    .writeHead(answer.status, toAgentHeaders(answer.headers))
+    .end(dependencies.redact(answer.body));
+}

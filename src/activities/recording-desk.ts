@@ -1,0 +1,262 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { checkLimits } from '../domain/agent-limits.ts';
+import { outputCap } from '../domain/estimate.ts';
+import type { CallKey } from '../domain/ids.ts';
+import { addKnown, totalTokens } from '../domain/usage.ts';
+import { toWorstCase, type WorstCase } from '../domain/worst-case.ts';
+import { toEngineId } from '../providers/lookup.ts';
+import type { AgentClient } from '../recording-proxy/agent-client.ts';
+import type { ProxiedRequest, ProxyDesk } from '../recording-proxy/proxy-server.ts';
+import type { Asked } from '../recording-proxy/wire-form.ts';
+import { noteWarning } from '../store/attempt-warnings.ts';
+import { beginCall } from '../store/model-calls.ts';
+import type { TrySpending } from '../store/proxied-calls.ts';
+import { countProxiedTokens } from './count-proxied-tokens.ts';
+import type { Dependencies } from './dependencies.ts';
+import { runProxiedCall, type ProxiedEnd } from './proxied-call.ts';
+import { ProxyTranscript } from './proxy-transcript.ts';
+import type { ProxyEnd, ProxyReport, RecordingRequest } from './recording-proxy.ts';
+import type { CellPlace } from './run-reader.ts';
+import { spreadWait } from './spread-wait.ts';
+import { untilWritten } from './until-written.ts';
+
+type DeskOptions = RecordingRequest & { readonly place: CellPlace; readonly spending: TrySpending };
+
+type PreparedRequest = ProxiedRequest & {
+  readonly asked: Asked;
+  readonly key: CallKey;
+  readonly worst: WorstCase;
+  readonly maxOutputTokens: number | null;
+  readonly signal: AbortSignal;
+};
+
+/** Decides about every request of one try of an external agent, and keeps count. */
+export class RecordingDesk implements ProxyDesk {
+  readonly #dependencies: Dependencies;
+  readonly #options: DeskOptions;
+  readonly #transcript: ProxyTranscript;
+  readonly #cut = new AbortController();
+  readonly #refusing = new AbortController();
+  readonly #otherModels = new Set<string>();
+  readonly #engineId: string;
+  #step: number;
+  #report: ProxyReport;
+  /** Tokens of requests that were cut off, at the worst: they count against the limit of the attempt. */
+  #lostTokens = 0;
+
+  constructor(dependencies: Dependencies, options: DeskOptions) {
+    const { cell, tryNumber, spending, place } = options;
+    this.#dependencies = dependencies;
+    this.#options = options;
+    this.#engineId = toEngineId(place.provider);
+    this.#transcript = new ProxyTranscript(dependencies, {
+      key: cell,
+      tryNumber,
+      lastSequence: spending.lastSequence,
+    });
+    this.#step = spending.lastStep;
+    const { tokens, costUsd } = spending;
+    this.#report = { calls: 0, answers: 0, tokens, costUsd, ended: null, lastFailure: null };
+  }
+
+  get refusing(): AbortSignal {
+    return this.#refusing.signal;
+  }
+
+  report(): ProxyReport {
+    return this.#report;
+  }
+
+  /** The attempt is over: what is in flight is cut off. */
+  cut(): void {
+    this.#cut.abort(new Error('the attempt ended before the answer was whole'));
+  }
+
+  async handle(request: ProxiedRequest): Promise<void> {
+    const { form, body, client } = request;
+    const asked = form.readAsked(body);
+    await this.#noteModel(asked.model);
+    const refusal = form.findRefusal(body, { isBounded: this.#isBounded() });
+    if (refusal !== null) {
+      const message = `Assay's recording proxy: ${refusal}.`;
+      return client.sendError(form, { status: 400, code: 'not_recordable', message });
+    }
+    this.#lookAtLimits();
+    if (this.#report.ended !== null) return this.#refuse(request);
+    const signal = AbortSignal.any([client.gone, this.#cut.signal]);
+    const prepared = this.#prepare(request, asked, signal);
+    try {
+      const requestNumber = await this.#admit(prepared);
+      if (requestNumber === null) return this.#refuse(request);
+      await this.#run(prepared, requestNumber);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      client.breakOff();
+    }
+  }
+
+  async countTokens(request: ProxiedRequest): Promise<void> {
+    if (this.#report.ended !== null) return this.#refuse(request);
+    const signal = AbortSignal.any([request.client.gone, this.#cut.signal]);
+    await countProxiedTokens(this.#dependencies, { ...request, place: this.#options.place, signal });
+  }
+
+  listModels(client: AgentClient): void {
+    const { model } = this.#options.place;
+    const names = [...new Set([model.model, model.id])];
+    const data = names.map((id) => ({
+      id,
+      object: 'model',
+      type: 'model',
+      display_name: id,
+      created: 0,
+      created_at: '1970-01-01T00:00:00Z',
+      owned_by: 'assay',
+    }));
+    const [first = null] = names;
+    client.sendJson(200, { object: 'list', data, has_more: false, first_id: first, last_id: names.at(-1) });
+  }
+
+  #prepare(request: ProxiedRequest, asked: Asked, signal: AbortSignal): PreparedRequest {
+    const { cell, tryNumber, place } = this.#options;
+    const maxOutputTokens = this.#isBounded() ? outputCap(place.model) : null;
+    const cap = asked.maxOutputTokens ?? maxOutputTokens;
+    const worst = toWorstCase({
+      inputBytes: Buffer.byteLength(JSON.stringify(request.body)),
+      maxOutputTokens: cap === null ? null : cap * asked.answers,
+      price: place.model.price,
+    });
+    const { runId, task, attempt, generation } = cell;
+    this.#step += 1;
+    const key = { runId, task, attempt, generation, tryNumber, purpose: 'agent', step: this.#step };
+    return { ...request, asked, key, worst, maxOutputTokens, signal };
+  }
+
+  /** Waits with the connection open as long as the store says so. Null = it grants no call any more. */
+  async #admit({ key, worst, signal }: PreparedRequest): Promise<number | null> {
+    const { db, random } = this.#dependencies;
+    const { model } = this.#options.place;
+    const call = { key, modelId: model.id, engineId: this.#engineId, maxRetries: 0 };
+    const started = this.#dependencies.now();
+    for (;;) {
+      const waitedMs = this.#dependencies.now() - started;
+      const admission = await untilWritten(
+        () => beginCall(db, { ...call, worstTokens: worst.tokens, worstUsd: worst.usd, waitedMs }),
+        signal,
+      );
+      switch (admission.kind) {
+        case 'granted':
+          return admission.requestNumber;
+        case 'stopped':
+          return this.#end({ kind: 'stopped', scope: 'run', code: admission.reason });
+        case 'over_budget':
+          return this.#end({ kind: 'stopped', scope: admission.scope, code: 'budget' });
+        case 'wait':
+          await delay(spreadWait(admission, random()), undefined, { signal });
+          break;
+        case 'recorded':
+        case 'failed':
+          throw new Error(`request ${key.step} of this try has been made before`);
+      }
+    }
+  }
+
+  async #run(prepared: PreparedRequest, requestNumber: number): Promise<void> {
+    const { place } = this.#options;
+    const { key, worst } = prepared;
+    this.#report = { ...this.#report, calls: this.#report.calls + 1 };
+    const { price } = place.model;
+    const sent = { key, requestNumber, engineId: this.#engineId, price, signal: this.#cut.signal };
+    const call = { ...prepared, place, sent, transcript: this.#transcript };
+    this.#count(await runProxiedCall(this.#dependencies, call), worst);
+  }
+
+  #count(end: ProxiedEnd, worst: WorstCase): void {
+    const { tokens, costUsd, answers } = this.#report;
+    if (end.kind === 'answered') {
+      this.#report = {
+        ...this.#report,
+        answers: answers + 1,
+        tokens: addKnown(tokens, totalTokens(end.kept.usage)),
+        costUsd: addKnown(costUsd, end.kept.costUsd),
+        lastFailure: null,
+      };
+      return;
+    }
+    const { class: name, message, status, served } = end.failure;
+    const known = end.usage === null ? null : totalTokens(end.usage);
+    if (end.usage === null && served) this.#lostTokens += worst.tokens;
+    const lastFailure = { class: name, message, status };
+    this.#report = { ...this.#report, tokens: addKnown(tokens, known), lastFailure };
+  }
+
+  #lookAtLimits(): void {
+    const { place, maxSteps = Infinity } = this.#options;
+    const { tokens, costUsd, ended } = this.#report;
+    const limit = checkLimits({
+      // The command itself is ended when its time is up.
+      limits: { ...place.limits, attemptTimeMs: null },
+      steps: this.#step,
+      maxSteps,
+      tokens: this.#lostTokens === 0 ? tokens : addKnown(tokens, this.#lostTokens),
+      costUsd,
+      measuredMs: 0,
+    });
+    if (limit !== null && ended === null) this.#end({ kind: 'limit', limit });
+  }
+
+  #end(ended: ProxyEnd): null {
+    if (this.#report.ended === null) this.#report = { ...this.#report, ended };
+    this.#refusing.abort(new Error(describeEnd(ended)));
+    return null;
+  }
+
+  #refuse({ form, client }: ProxiedRequest): void {
+    const { ended } = this.#report;
+    if (ended === null) throw new Error('a request was refused without a reason');
+    const code = ended.kind === 'limit' ? `attempt_${ended.limit.kind}_limit` : ended.code;
+    const error = { status: 403, code, message: describeEnd(ended) };
+    // Clients of OpenAI and Anthropic read this header and do not try again.
+    client.sendError(form, error, { 'x-should-retry': 'false' });
+  }
+
+  /** Whether anything needs to know what a request may cost before it is sent. */
+  #isBounded(): boolean {
+    const { plan, limits } = this.#options.place;
+    const { maxRunUsd, maxModelUsd, maxRunTokens } = plan.spec.budgets;
+    const caps = [maxRunUsd, maxModelUsd, maxRunTokens, limits.attemptTokens, limits.attemptCostUsd];
+    return caps.some((cap) => cap !== null);
+  }
+
+  /** Another name than the attempt's is noted once. */
+  async #noteModel(name: string): Promise<void> {
+    const { cell, tryNumber, place } = this.#options;
+    const { model, provider } = place;
+    const known = [model.model, model.id, `${provider.id}:${model.model}`].map(toPlainName);
+    const plain = toPlainName(name);
+    if (name === '' || known.includes(plain) || this.#otherModels.has(plain)) return;
+    if (this.#otherModels.size >= NOTED_MODELS) return;
+    this.#otherModels.add(plain);
+    const asked = this.#dependencies.redact(name.slice(0, 100));
+    const message = `the agent asked for model "${asked}"; every request went to ${model.model}`;
+    const warning = { tryNumber, phase: 'run' as const, message };
+    await noteWarning(this.#dependencies.db, { key: cell, warning });
+  }
+}
+
+const NOTED_MODELS = 20;
+
+/** Agents put the name of a vendor before it: `openai/gpt-5`. */
+const toPlainName = (name: string): string => name.toLowerCase().replace(/^.*\//, '');
+
+function describeEnd(ended: ProxyEnd): string {
+  if (ended.kind === 'limit') {
+    const { kind, limit, measured } = ended.limit;
+    return `Assay ends this attempt: its limit of ${kind}, ${limit}, is reached (${measured}).`;
+  }
+  if (ended.code === 'budget') {
+    const whose = ended.scope === 'run' ? 'the run' : 'this model';
+    return `Assay ends this attempt: the budget of ${whose} does not allow another request.`;
+  }
+  return `Assay ends this attempt: the run has been stopped (${ended.code}).`;
+}

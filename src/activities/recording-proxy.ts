@@ -1,0 +1,100 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ClassifiedFailure } from '../domain/failure.ts';
+import type { Cell } from '../domain/ids.ts';
+import type { Limit } from '../domain/outcome.ts';
+import type { EnvironmentSession } from '../environments/environment.ts';
+import { ProxyServer } from '../recording-proxy/proxy-server.ts';
+import { loadTrySpending } from '../store/proxied-calls.ts';
+import type { Dependencies } from './dependencies.ts';
+import { comeBack } from './failure.ts';
+import { RecordingDesk } from './recording-desk.ts';
+
+/** Why the proxy takes no more requests of an attempt. */
+export type ProxyEnd =
+  /** The store grants no call: the run or the model has been stopped (`budget`, or the run's terminal state). */
+  | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly code: string }
+  /** A cap of the attempt is reached; it is graded as it is. */
+  | { readonly kind: 'limit'; readonly limit: Limit };
+
+export type ProxyReport = {
+  /** Requests that were sent to the model. */
+  readonly calls: number;
+  /** Those of them that brought an answer. */
+  readonly answers: number;
+  /** Input and output tokens; null = no provider has said. */
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+  readonly ended: ProxyEnd | null;
+  /** Of the last request, when it brought no answer. */
+  readonly lastFailure: Pick<ClassifiedFailure, 'class' | 'message' | 'status'> | null;
+};
+
+export type RecordingProxy = {
+  /** `openai` ends in `/v1`, `anthropic` does not; both as the session's commands reach them. */
+  readonly baseUrls: { readonly openai: string; readonly anthropic: string };
+  /** The agent's API key: worth nothing anywhere else. */
+  readonly token: string;
+  /** Aborts when the proxy takes no more requests; `report().ended` says why. */
+  readonly refusing: AbortSignal;
+  report(): ProxyReport;
+  /** Cuts what is in flight and settles it. Every row is settled when this resolves. Idempotent. */
+  close(): Promise<void>;
+};
+
+export type RecordingRequest = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  /** Null = the agent runs on this host, outside a session. */
+  readonly session: EnvironmentSession | null;
+  /** Ends every request when it aborts. */
+  readonly signal: AbortSignal;
+  /** Requests that the agent may make; no limit unless given. */
+  readonly maxSteps?: number;
+};
+
+const KEY_WAIT_MS = 5_000;
+
+/**
+ * Serves the model of a cell to an external agent in the wire forms of OpenAI and Anthropic. Every request is
+ * recorded, paid and bounded as any other model call. Throws `ComeBack` while this worker has not the key.
+ */
+export async function openRecordingProxy(
+  dependencies: Dependencies,
+  request: RecordingRequest,
+): Promise<RecordingProxy> {
+  const { cell, tryNumber, session, signal } = request;
+  signal.throwIfAborted();
+  const place = await dependencies.runs.find(cell);
+  const { apiKeyEnv } = place.provider;
+  if (apiKeyEnv !== null && dependencies.readKey(apiKeyEnv) === null)
+    throw comeBack(KEY_WAIT_MS, `Waiting for ${apiKeyEnv}, which this worker has not.`);
+  const spending = await loadTrySpending(dependencies.db, { key: cell, tryNumber });
+  const desk = new RecordingDesk(dependencies, { ...request, place, spending });
+  const proxy = new ProxyServer(desk);
+  const close = (): Promise<void> => {
+    desk.cut();
+    return proxy.close();
+  };
+  const onAbort = (): void => void close();
+  signal.addEventListener('abort', onAbort, { once: true });
+  const { port } = await (session?.listen(proxy.server) ?? listenHere(proxy.server));
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    baseUrls: { openai: `${origin}/v1`, anthropic: origin },
+    token: proxy.token,
+    refusing: desk.refusing,
+    report: () => desk.report(),
+    close: async () => {
+      signal.removeEventListener('abort', onAbort);
+      await close();
+    },
+  };
+}
+
+function listenHere(server: Server): Promise<{ readonly port: number }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ readonly port: number }>();
+  server.once('error', reject);
+  server.listen(0, '127.0.0.1', () => resolve({ port: (server.address() as AddressInfo).port }));
+  return promise;
+}

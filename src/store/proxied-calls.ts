@@ -1,0 +1,42 @@
+import type { AttemptKey } from '../domain/ids.ts';
+import type { Db } from './pool.ts';
+import { selectRow } from './pool.ts';
+
+/** What the rows say of one try before its agent sends another request. */
+export type TrySpending = {
+  /** 0 = it has asked for nothing yet. */
+  readonly lastStep: number;
+  readonly lastSequence: number;
+  /** What is known; null = nothing is. */
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+};
+
+export async function loadTrySpending(
+  db: Db,
+  { key, tryNumber }: { readonly key: AttemptKey; readonly tryNumber: number },
+): Promise<TrySpending> {
+  const row = await selectRow<{
+    last_step: number;
+    last_sequence: number;
+    tokens: number | null;
+    cost_usd: number | null;
+  }>(db, {
+    text: `select coalesce(max(step), 0) as last_step,
+        (select coalesce(max(sequence), 0) from steps
+          where run_id = $1 and task = $2 and attempt = $3 and generation = $4 and try_number = $5) as last_sequence,
+        sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))
+          filter (where input_tokens is not null or output_tokens is not null)::float8 as tokens,
+        sum(cost_usd)::float8 as cost_usd
+      from model_calls
+      where run_id = $1 and task = $2 and attempt = $3 and generation = $4 and try_number = $5
+        and purpose = 'agent'`,
+    values: [key.runId, key.task, key.attempt, key.generation, tryNumber],
+  });
+  return {
+    lastStep: row.last_step,
+    lastSequence: row.last_sequence,
+    tokens: row.tokens,
+    costUsd: row.cost_usd,
+  };
+}
