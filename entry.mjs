@@ -5,4 +5,14 @@ const source = new URL('./src/index.ts', import.meta.url);
 const installed = import.meta.url.includes('/node_modules/') || !existsSync(source);
 const assay = await import(installed ? './dist/index.js' : './src/index.ts');
 
-export const { AssayClient, defineConfig, defineProvider, defineRun, defineScorer, defineTool, z } = assay;
+export const {
+  AssayClient,
+  defineConfig,
+  defineProvider,
+  defineRun,
+  defineScorer,
+  defineSimilarity,
+  defineTool,
+  fromAutoevals,
+  z,
+} = assay;

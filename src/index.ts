@@ -24,6 +24,10 @@ export type {
   SuiteInput,
 } from './modules/define-run.ts';
 export { defineScorer } from './modules/define-scorer.ts';
+export { defineSimilarity } from './modules/define-similarity.ts';
+export { fromAutoevals } from './modules/from-autoevals.ts';
+export type { AutoevalsScore } from './modules/from-autoevals.ts';
+export type { SimilarityDefinition } from './modules/define-similarity.ts';
 export type { AttemptToScore, DefinedScorer, GivenScore, ScorerDefinition } from './modules/define-scorer.ts';
 export { defineTool } from './modules/define-tool.ts';
 export type { DefinedTool, Duration, ToolCallContext, ToolDefinition } from './modules/define-tool.ts';

@@ -12,10 +12,13 @@ import type {
 import type { ScorerSpec, Target } from '../domain/suite.ts';
 import type { AssistantMessage } from '../domain/transcript.ts';
 import type { EnvironmentSession } from '../environments/environment.ts';
+import { createCodeRunner } from '../modules/code-scorer.ts';
 import { runScorer } from '../scorers/guard.ts';
-import type { ScoredAttempt } from '../scorers/scorer.ts';
+import type { Measured, ScoredAttempt } from '../scorers/scorer.ts';
+import { turned } from '../scorers/verdict.ts';
 import { recordAttempts, type AttemptRecord, type RecordAnswer } from '../store/attempts.ts';
 import { noteWarning } from '../store/attempt-warnings.ts';
+import { loadMeasured } from '../store/measured.ts';
 import { recordDiscardedTry } from '../store/tries.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
@@ -144,15 +147,27 @@ async function collectScores(
   const { input, place, text } = facts;
   const given = await loadGiven(dependencies, [input.sessionScoresDigest, input.processScoresDigest ?? null]);
   const target = await dependencies.runs.target(input.cell);
+  const measured = await measure(dependencies, { input, place });
   const scores: Score[] = [];
   for (const spec of place.scorers) {
     const verdict =
       placeOfScorer(place.plan.spec.module, spec.kind) === 'local'
-        ? await judge(dependencies, { spec, place, target, text, session: null })
+        ? await judge(dependencies, { spec, place, target, text, session: null, measured })
         : (given.find((one) => one.scorer === spec.name)?.verdict ?? toUngraded(input));
     scores.push(toScore(spec, verdict));
   }
   return scores;
+}
+
+/** What the attempt took, where a scorer looks at it. */
+async function measure(
+  { modules, db }: Dependencies,
+  { input, place }: { readonly input: RecordInput; readonly place: CellPlace },
+): Promise<Measured | undefined> {
+  const isAsked = place.scorers.some(
+    ({ kind }) => findRunScorer(modules, place.plan, kind).measures === true,
+  );
+  return isAsked ? await loadMeasured(db, { key: input.cell, tryNumber: input.tryNumber }) : undefined;
 }
 
 /** Scores that were given before, in a session or in a process of the run file. */
@@ -176,21 +191,23 @@ function toUngraded({ gradingFailure }: RecordInput): ScorerVerdict {
   };
 }
 
+export type JudgeFacts = {
+  readonly spec: ScorerSpec;
+  readonly place: CellPlace;
+  readonly target: Target | null;
+  readonly text: string;
+  readonly session: EnvironmentSession | null;
+  readonly about?: ScoredAttempt;
+  readonly measured?: Measured | undefined;
+  readonly signal?: AbortSignal;
+};
+
 /** One scorer on one answer. Never throws: what goes wrong is an unscored verdict that names the scorer. */
-export function judge(
-  dependencies: Dependencies,
-  facts: {
-    readonly spec: ScorerSpec;
-    readonly place: CellPlace;
-    readonly target: Target | null;
-    readonly text: string;
-    readonly session: EnvironmentSession | null;
-    readonly about?: ScoredAttempt;
-    readonly signal?: AbortSignal;
-  },
-): Promise<ScorerVerdict> {
-  const { spec, place, target, text, session, about, signal } = facts;
-  const scorer = findRunScorer(dependencies.modules, place.plan, spec.kind);
+export async function judge(dependencies: Dependencies, facts: JudgeFacts): Promise<ScorerVerdict> {
+  const { spec, place, target, text, session, about, measured, signal } = facts;
+  const { modules, blobs } = dependencies;
+  const scorer = findRunScorer(modules, place.plan, spec.kind);
+  const projectDir = place.plan.spec.module?.projectDir ?? null;
   const input = {
     options: spec.options,
     threshold: spec.threshold,
@@ -198,19 +215,21 @@ export function judge(
     target,
     answer: text,
     session,
-    ...(about === undefined ? {} : { about }),
-    loadBlob: (digest: string) => dependencies.blobs.load(digest),
+    ...(about === undefined ? {} : { about, runCode: createCodeRunner(modules, projectDir) }),
+    ...(measured === undefined ? {} : { measured }),
+    loadBlob: (digest: string) => blobs.load(digest),
     signal: signal ?? new AbortController().signal,
   };
-  return runScorer(scorer, input, {
+  const verdict = await runScorer(scorer, input, {
     name: spec.name,
     timeoutMs: scorer.place === 'local' ? LOCAL_TIMEOUT_MS : null,
   });
+  return spec.not === true ? turned(verdict) : verdict;
 }
 
 export const toScore = (spec: ScorerSpec, verdict: ScorerVerdict): Score => ({
   scorer: spec.name,
-  kind: spec.kind,
+  kind: spec.not === true ? `not-${spec.kind}` : spec.kind,
   weight: spec.weight,
   required: spec.required,
   verdict,

@@ -5,15 +5,19 @@ import type { ToolPolicy } from '../domain/tool-policy.ts';
 import type { Price } from '../domain/usage.ts';
 import type { Path, Problem } from './problem.ts';
 
-/** What a file may name as a scorer: kind -> how its options are checked. */
-export type ScorerCatalog = ReadonlyMap<
-  string,
-  {
-    readonly options: ZodType<JsonObject>;
-    needsTarget(options: JsonObject): boolean;
-    readonly place: 'local' | 'session' | 'process';
-  }
->;
+/** How the options of a scorer are checked, and where it judges. */
+export type ScorerInCatalog = {
+  readonly options: ZodType<JsonObject>;
+  needsTarget(options: JsonObject): boolean;
+  readonly place: 'local' | 'session' | 'process';
+  /** What passes where a suite says nothing; 1 unless given. */
+  readonly threshold?: number;
+  /** Whether its option `file` names a text that is read into `code`. */
+  readonly readsCode?: boolean;
+};
+
+/** What a file may name as a scorer, by kind. */
+export type ScorerCatalog = ReadonlyMap<string, ScorerInCatalog>;
 
 /** What a kind of provider is when a run file says nothing else. */
 export type ProviderDefaults = {

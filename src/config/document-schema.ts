@@ -17,6 +17,7 @@ const scorer = z.strictObject({
   weight: z.number().min(0),
   threshold: z.number(),
   required: z.boolean(),
+  not: z.boolean().exactOptional(),
   options: jsonObject,
 });
 

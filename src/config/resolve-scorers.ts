@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { JsonObject } from '../domain/json.ts';
 import type { ScorerSpec } from '../domain/suite.ts';
 import type { Gathered } from './catalog.ts';
@@ -6,7 +6,7 @@ import { checkShape, describe } from './check-shape.ts';
 import { keepFile } from './digest.ts';
 import { findNearest } from './nearest.ts';
 import { toProblem } from './problem.ts';
-import { readBytes } from './read-file.ts';
+import { readBytes, readTextBytes } from './read-file.ts';
 import { findPathProblem } from './session-path.ts';
 import type { ScorerEntry } from './shapes.ts';
 import { within } from './source.ts';
@@ -36,7 +36,7 @@ export function resolveScorers(entries: readonly ScorerEntry[], place: Place): r
 }
 
 function resolveScorer(entry: ScorerEntry, place: Place): ScorerSpec | null {
-  const { kind, name, weight, threshold, required, ...given } =
+  const { kind, name, weight, threshold, required, not, ...given } =
     typeof entry === 'string' ? { kind: entry } : { ...entry };
   const { scorers } = place.gathered.catalog;
   const scorer = scorers.get(kind);
@@ -52,16 +52,22 @@ function resolveScorer(entry: ScorerEntry, place: Place): ScorerSpec | null {
     place.gathered.problems.push(toProblem(place.source, finding));
     return null;
   }
-  const withFiles = scorer.place === 'session' ? readScorerFiles(given, place) : given;
+  const withFiles =
+    scorer.place === 'session'
+      ? readScorerFiles(given, place)
+      : scorer.readsCode === true
+        ? readScorerCode(given, place)
+        : given;
   const at = { source: place.source, problems: place.gathered.problems };
   const options = checkShape(scorer.options, withFiles, at);
   if (options === null) return null;
   return {
     kind,
-    name: name ?? kind,
+    name: name ?? (not === true ? `not-${kind}` : kind),
     weight: weight ?? 1,
-    threshold: threshold ?? 1,
+    threshold: threshold ?? scorer.threshold ?? 1,
     required: required ?? true,
+    ...(not === true ? { not } : {}),
     options,
   };
 }
@@ -92,4 +98,18 @@ function readScorerFile(file: { target: string; path: unknown }, place: Place): 
   const content = readBytes(resolve(place.baseDir, file.path), file.path);
   if (content.kind === 'failed') return fail(content.message, content.suggestion);
   return keepFile(place.gathered.files, content.bytes);
+}
+
+/** The text of the file that holds a scorer's code, beside its name. */
+function readScorerCode(given: { readonly [key: string]: unknown }, place: Place): JsonObject {
+  const { file } = given;
+  if (typeof file !== 'string' || given['code'] !== undefined) return given as JsonObject;
+  const content = readTextBytes(resolve(place.baseDir, file), file);
+  if (content.kind === 'read') {
+    return { ...given, file: basename(file), code: new TextDecoder().decode(content.bytes) } as JsonObject;
+  }
+  const finding = { path: ['file'], message: content.message, suggestion: content.suggestion };
+  place.gathered.problems.push(toProblem(place.source, finding));
+  // The rest of the options is checked all the same.
+  return { ...given, code: 'export default () => null' } as JsonObject;
 }

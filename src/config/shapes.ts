@@ -73,6 +73,7 @@ export const scorerEntry = z.union([
     weight: amount.optional(),
     threshold: rate.optional(),
     required: z.boolean().optional(),
+    not: z.boolean().optional().describe('Passes when the scorer itself would not.'),
   }),
 ]);
 export type ScorerEntry = z.output<typeof scorerEntry>;

@@ -6,6 +6,8 @@ import type { ToolSchema } from './transcript.ts';
 export type RunModule = {
   /** SHA-256 of the bundle, a blob; equal for equal sources, wherever they lie. */
   readonly digest: string;
+  /** The code itself, where it is small and no blob. */
+  readonly code?: string;
   /** The export that is the run. */
   readonly exportName: string;
   /** The run file, relative to its project's folder, with `/`. */

@@ -45,15 +45,17 @@ export type Suite = {
 
 /** One scorer as declared. `options` are checked by `config` against the scorer's own schema. */
 export type ScorerSpec = {
-  /** `exact`, `includes`, `regex`, `choice`, `numeric`, `json`, `command`. */
+  /** One of the built-in scorers, or a scorer of the run file. */
   readonly kind: string;
-  /** Unique among the scorers of a case; the kind unless given. */
+  /** Unique among the scorers of a case; the kind unless given, of a turned one `not-` and the kind. */
   readonly name: string;
   /** At least 0; 1 unless given. */
   readonly weight: number;
   /** A value of at least this passes; 1 unless given. */
   readonly threshold: number;
   readonly required: boolean;
+  /** Turned: passes when the scorer itself would not. Absent = as it is. */
+  readonly not?: boolean;
   readonly options: JsonObject;
 };
 

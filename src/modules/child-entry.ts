@@ -85,9 +85,11 @@ async function load(message: LoadMessage): Promise<ModuleDescription | null> {
     if (typeof given !== 'object' || given === null) continue;
     if (!read.definitions.has(given)) read.definitions.set(given, [name]);
   }
-  definitions = new Map(
-    [...read.definitions.keys()].map((one) => [`${kindOf(one)} ${String(nameOf(one))}`, one]),
-  );
+  definitions = new Map([
+    ...[...read.definitions.keys()].map((one) => [`${kindOf(one)} ${String(nameOf(one))}`, one] as const),
+    // A function alone is a scorer, by the name of its export.
+    ...(typeof value === 'function' ? [[`scorer ${message.exportName}`, { score: value }] as const] : []),
+  ]);
   if (!message.describe) return null;
   const listed = (kind: string) =>
     [...read.definitions]

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, extname, relative, resolve } from 'node:path';
-import type { Catalog } from '../config/catalog.ts';
+import type { Catalog, ScorerInCatalog } from '../config/catalog.ts';
 import { checkShape } from '../config/check-shape.ts';
 import { configFileSchema } from '../config/config-file.ts';
 import { loadRun, type LoadedRun, type LoadRequest } from '../config/load.ts';
@@ -66,7 +66,7 @@ const withModule = (catalog: Catalog, { tools, scorers, providers }: RunModule):
     ...(catalog.policies ?? []),
     ...tools.map(({ schema, policy }) => [schema.name, policy] as const),
   ]),
-  scorers: new Map([
+  scorers: new Map<string, ScorerInCatalog>([
     ...catalog.scorers,
     ...scorers.map(
       (scorer) =>

@@ -97,7 +97,7 @@ export class ModulePool {
   private async start(module: RunModule): Promise<ModuleProcess> {
     const { digest, path, exportName } = module;
     const projectDir = this.options.projectDir ?? module.projectDir;
-    const code = new TextDecoder().decode(await this.options.loadCode(digest));
+    const code = module.code ?? new TextDecoder().decode(await this.options.loadCode(digest));
     try {
       return await ModuleProcess.start(
         { code, digest, path, projectDir, exportName },

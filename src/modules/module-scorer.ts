@@ -14,12 +14,20 @@ export const createModuleScorer = (pool: ModulePool, module: RunModule, scorer: 
   options: toOptionsSchema(scorer),
   place: 'process',
   needsTarget: () => scorer.needsTarget,
-  score: (input) => score({ pool, module, scorer }, input),
+  score: (input) => scoreInModule({ pool, module, scorer }, input),
 });
 
-type Parts = { readonly pool: ModulePool; readonly module: RunModule; readonly scorer: ModuleScorer };
+type Parts = {
+  readonly pool: ModulePool;
+  readonly module: RunModule;
+  readonly scorer: Pick<ModuleScorer, 'name' | 'timeoutMs'>;
+};
 
-async function score({ pool, module, scorer }: Parts, input: ScoreInput): Promise<ScorerVerdict> {
+/** One judgement in a process of the pool; what goes wrong there is an unscored verdict. */
+export async function scoreInModule(
+  { pool, module, scorer }: Parts,
+  input: ScoreInput,
+): Promise<ScorerVerdict> {
   const { timeoutMs } = scorer;
   const { answer, target, testCase, threshold, signal, options, about } = input;
   const message = {

@@ -6,6 +6,8 @@ export { z } from 'zod';
 export { defineProvider } from './define-provider.ts';
 export { defineConfig, defineRun } from './define-run.ts';
 export { defineScorer } from './define-scorer.ts';
+export { defineSimilarity } from './define-similarity.ts';
+export { fromAutoevals } from './from-autoevals.ts';
 export { defineTool } from './define-tool.ts';
 
 /** A program that starts runs is no run file. */

@@ -1,6 +1,8 @@
+import { findFault } from '../domain/fault.ts';
 import type { OutcomeKind } from '../domain/outcome.ts';
 import { redactPatterns } from '../domain/redact.ts';
 import type { ReportCell } from '../domain/report-rows.ts';
+import type { Score } from '../domain/score.ts';
 import type { Failure } from './report-schema.ts';
 
 const LISTED = 1_000;
@@ -55,7 +57,14 @@ function toFailure(cell: ReportCell): Failure | null {
     return { ...facts, outcome: 'unrecorded', code: null, phase: null, message: 'planned and not recorded' };
   }
   if (outcome.kind !== 'scored') return { ...facts, outcome: outcome.kind, ...outcome.reason };
-  return { ...facts, outcome: 'wrong', code: null, phase: null, message: explainWrong(cell) };
+  const fault = findFault(cell.scores);
+  return {
+    ...facts,
+    outcome: 'wrong',
+    code: fault?.kind ?? null,
+    phase: null,
+    message: explainWrong(fault),
+  };
 }
 
 function addTo(groups: Map<string, Failure>, failure: Failure): void {
@@ -75,12 +84,9 @@ function addTo(groups: Map<string, Failure>, failure: Failure): void {
   if (group.examples.length < EXAMPLES) group.examples.push(...failure.examples);
 }
 
-/** The first scorer that did not pass, in the order of the suite. */
-function explainWrong(cell: ReportCell): string {
-  const failing = cell.scores.find(
-    (score) => score.verdict.kind === 'scored' && !score.verdict.pass && score.weight > 0,
-  );
-  return failing === undefined ? 'did not pass' : `${failing.scorer}: ${failing.verdict.explanation}`;
+/** The one fault of a cell, by the scorer that found it. */
+function explainWrong(fault: Score | null): string {
+  return fault === null ? 'did not pass' : `${fault.scorer}: ${fault.verdict.explanation}`;
 }
 
 /** Outcomes that `assay resume` runs or grades again. */

@@ -49,7 +49,7 @@ export const failureSchema = z
     requestName: nullableText.describe('Null for a skipped model: it is skipped everywhere.'),
     modelId: z.string(),
     outcome: z.enum(['wrong', 'unrecorded', ...OUTCOME_KINDS.filter((kind) => kind !== 'scored')]),
-    code: nullableText,
+    code: nullableText.describe('Of the reason; of a wrong answer the kind of the scorer that failed it.'),
     phase: nullableText,
     message: z.string(),
     cells: count,

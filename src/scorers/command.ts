@@ -2,25 +2,9 @@ import { z } from 'zod';
 import type { ExecResult, GraderFolder } from '../environments/environment.ts';
 import type { ScorerVerdict } from '../domain/score.ts';
 import { readReport } from './command-report.ts';
+import { duration } from './duration.ts';
 import type { ScoreInput, Scorer } from './scorer.ts';
 import { scored, unscored } from './verdict.ts';
-
-const UNIT_MS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
-const MAX_TIMEOUT_MS = 24 * 3_600_000;
-
-/** Options are stored as checked and checked again when they are used: milliseconds are taken as well. */
-const timeout = z
-  .union([
-    z.int().min(1).max(MAX_TIMEOUT_MS),
-    z.string().regex(DURATION, 'expected a duration such as 250ms, 30s, 10m or 2h').transform(toMs),
-  ])
-  .pipe(z.int().min(1).max(MAX_TIMEOUT_MS));
-
-function toMs(text: string): number {
-  const [, amount, unit] = DURATION.exec(text) ?? [];
-  return Math.round(Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN));
-}
 
 const options = z.strictObject({
   command: z
@@ -28,7 +12,7 @@ const options = z.strictObject({
     .describe(
       'Shell text, or a list of program and arguments, run in a copy of the working directory. $ASSAY_GRADER is the directory of the files below, $ASSAY_ANSWER a file with the final answer.',
     ),
-  timeout: timeout.prefault('60s').describe('The command is ended after this time and gives no score.'),
+  timeout: duration.prefault('60s').describe('The command is ended after this time and gives no score.'),
   files: z
     .record(z.string(), z.string())
     .default({})

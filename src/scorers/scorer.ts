@@ -18,6 +18,10 @@ export type ScoreInput = {
   readonly session: EnvironmentSession | null;
   /** What scorers with place `process` look at. */
   readonly about?: ScoredAttempt;
+  /** What the attempt took; for scorers that say `measures`. */
+  readonly measured?: Measured;
+  /** Runs code in a process that can be ended; for scorers with place `process`. */
+  readonly runCode?: (code: CodeToRun, input: ScoreInput) => Promise<ScorerVerdict>;
   /** Resolves a blob by its SHA-256, for the scorer's own files. */
   readonly loadBlob: (digest: string) => Promise<Uint8Array>;
   readonly signal: AbortSignal;
@@ -33,6 +37,22 @@ export type ScoredAttempt = {
   readonly transcript: readonly Message[];
 };
 
+/** The agent's completed model calls of the try that is graded, added up. */
+export type Measured = {
+  /** Time in calls, without waits; null = no call was made. */
+  readonly latencyMs: number | null;
+  /** Null = no call was made, or the price of one is unknown. */
+  readonly costUsd: number | null;
+};
+
+/** A module whose default export judges an attempt, as `score` of `defineScorer` does. */
+export type CodeToRun = {
+  readonly code: string;
+  /** What errors call it: a name with its ending, `.ts` or `.js`. */
+  readonly fileName: string;
+  readonly timeoutMs: number;
+};
+
 export interface Scorer {
   readonly kind: string;
   /** Schema of `options`, defaults included. */
@@ -44,5 +64,11 @@ export interface Scorer {
    * transcript; code of a run file, in a process of its own, and `trajectory`.
    */
   readonly place: 'local' | 'session' | 'process';
+  /** What passes where a suite says nothing; 1 unless given. */
+  readonly threshold?: number;
+  /** Whether it looks at `measured`. */
+  readonly measures?: boolean;
+  /** Whether its option `file` names a text that is read into `code` when the suite is. */
+  readonly readsCode?: boolean;
   score(input: ScoreInput): Promise<ScorerVerdict>;
 }

@@ -22,6 +22,17 @@ export const unscored = (code: string, explanation: string): ScorerVerdict => ({
   explanation,
 });
 
+/** The verdict of a scorer under `not`: what passed does not, and no judgement stays none. */
+export const turned = (verdict: ScorerVerdict): ScorerVerdict =>
+  verdict.kind === 'unscored'
+    ? verdict
+    : {
+        ...verdict,
+        value: 1 - verdict.value,
+        pass: !verdict.pass,
+        explanation: `${verdict.pass ? 'must not pass' : 'rightly does not pass'}: ${verdict.explanation}`,
+      };
+
 export const noTarget = (kind: string): ScorerVerdict =>
   unscored(
     'no_target',

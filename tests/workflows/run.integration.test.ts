@@ -31,3 +31,42 @@ test('a matrix of two models, five cases and two attempts ends complete with eac
   });
   expect(result).toMatchObject({ state: 'completed', planned: 20, recorded: 20, outcomes: { scored: 20 } });
 });
+
+test('what an attempt took, what it must not say, its likeness and own code judge beside each other', async () => {
+  const runId = await assay.start({
+    name: 'scorers',
+    models: [
+      {
+        id: 'priced',
+        provider: 'mock',
+        model: 'fixed',
+        params: { text: 'the answer is 1', usage: { inputTokens: 1_000, outputTokens: 100 }, latencyMs: 30 },
+        price: { input: 1, output: 10 },
+      },
+    ],
+    suite: {
+      ...questions(1),
+      scorers: [
+        { kind: 'includes', not: true },
+        { kind: 'includes', name: 'free of two', not: true, weight: 0.5 },
+        { kind: 'similarity', threshold: 0.3 },
+        { kind: 'javascript', expression: 'answer.endsWith(target)' },
+        { kind: 'cost', maxUsd: 0.001 },
+        { kind: 'latency', max: '1h' },
+      ],
+    },
+  });
+  await assay.result(runId);
+  const { rows } = await assay.db.query<{ scorer: string; kind: string; value: number; pass: boolean }>(
+    'select scorer, kind, value, pass from scores where run_id = $1 order by position',
+    [runId],
+  );
+  expect(rows.map(({ scorer, kind, value, pass }) => [scorer, kind, value, pass])).toEqual([
+    ['not-includes', 'not-includes', 0, false],
+    ['free of two', 'not-includes', 0, false],
+    ['similarity', 'similarity', 0.4, true],
+    ['javascript', 'javascript', 1, true],
+    ['cost', 'cost', 0.5, false],
+    ['latency', 'latency', 1, true],
+  ]);
+});
