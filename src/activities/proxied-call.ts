@@ -37,8 +37,21 @@ export type ProxiedEnd =
 
 const DEFAULT_CALL_MS = 600_000;
 
+/** What is left to do once the row is settled. */
+type Settled = { readonly end: ProxiedEnd; readonly reply: () => void };
+
 /** Sends a granted request, settles its row whatever comes back, and only then ends the agent's answer. */
-export async function runProxiedCall(dependencies: Dependencies, call: ProxiedCall): Promise<ProxiedEnd> {
+export async function runProxiedCall(
+  dependencies: Dependencies,
+  call: ProxiedCall,
+  onSettled: (end: ProxiedEnd) => void,
+): Promise<void> {
+  const { end, reply } = await sendAndSettle(dependencies, call);
+  onSettled(end);
+  reply();
+}
+
+async function sendAndSettle(dependencies: Dependencies, call: ProxiedCall): Promise<Settled> {
   const { transcript, client, asked, sent, signal } = call;
   const started = dependencies.now();
   let isSent = false;
@@ -48,18 +61,17 @@ export async function runProxiedCall(dependencies: Dependencies, call: ProxiedCa
     isSent = true;
     const result = await send(dependencies, call);
     const latencyMs = dependencies.now() - started;
-    if (result.kind === 'failed') return await fail(dependencies, call, { ...result, latencyMs });
+    if (result.kind === 'failed') return await settleFailure(dependencies, call, { ...result, latencyMs });
     const sequence = transcript.nextSequence();
     const kept = await keepAnswer(dependencies, sent, { answer: result.answer, latencyMs, sequence });
     transcript.learn(result.answer.message);
-    endAnswer(call, result.answer);
-    return { kind: 'answered', kept };
+    return { end: { kind: 'answered', kept }, reply: () => endAnswer(call, result.answer) };
   } catch (error) {
     const fault = signal.aborted ? toCut(signal, isSent) : toOwnFault(error);
     const latencyMs = dependencies.now() - started;
-    const ended = await fail(dependencies, call, { error: fault, refusal: null, isWhole: false, latencyMs });
-    client.breakOff();
-    return ended;
+    const failed = { error: fault, refusal: null, isWhole: false, latencyMs };
+    const settled = await settleFailure(dependencies, call, failed);
+    return signal.aborted ? { ...settled, reply: () => client.breakOff() } : settled;
   }
 }
 
@@ -146,26 +158,33 @@ function endAnswer(call: ProxiedCall, answer: ModelAnswer): void {
 
 type Failed = Omit<Extract<Forwarded, { kind: 'failed' }>, 'kind'> & { readonly latencyMs: number };
 
-async function fail(
+async function settleFailure(
   dependencies: Dependencies,
   call: ProxiedCall,
-  { error, refusal, isWhole, latencyMs }: Failed,
-): Promise<ProxiedEnd> {
-  const { form, client, place, sent } = call;
-  const { classified } = await settleFailed(dependencies, sent, {
+  failed: Failed,
+): Promise<Settled> {
+  const { error, latencyMs } = failed;
+  const { classified } = await settleFailed(dependencies, call.sent, {
     error,
     latencyMs,
-    plan: (failure) => planPause(dependencies, place, failure),
+    plan: (failure) => planPause(dependencies, call.place, failure),
   });
+  const end = { kind: 'failed', failure: classified, usage: error.usage } as const;
+  return { end, reply: () => replyFailure(dependencies, call, { ...failed, classified }) };
+}
+
+/** The agent gets what the provider said, or as much of it as there is. */
+function replyFailure(
+  { redact }: Dependencies,
+  { form, client }: ProxiedCall,
+  { refusal, isWhole, classified }: Failed & { readonly classified: ClassifiedFailure },
+): void {
   const { response } = client;
   if (response.headersSent && isWhole) response.end();
   else if (response.headersSent) client.breakOff();
   else if (refusal !== null)
-    response
-      .writeHead(refusal.status, toAgentHeaders(refusal.headers))
-      .end(dependencies.redact(refusal.body));
+    response.writeHead(refusal.status, toAgentHeaders(refusal.headers)).end(redact(refusal.body));
   else client.sendError(form, toWireError(classified), toRetryHeaders(classified));
-  return { kind: 'failed', failure: classified, usage: error.usage };
 }
 
 /** The agent asks again itself, in a call of its own; a long wait that the provider asks for holds for all. */

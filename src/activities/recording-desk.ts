@@ -168,7 +168,7 @@ export class RecordingDesk implements ProxyDesk {
     const { price } = place.model;
     const sent = { key, requestNumber, engineId: this.#engineId, price, signal: this.#cut.signal };
     const call = { ...prepared, place, sent, transcript: this.#transcript };
-    this.#count(await runProxiedCall(this.#dependencies, call), worst);
+    await runProxiedCall(this.#dependencies, call, (end) => this.#count(end, worst));
   }
 
   #count(end: ProxiedEnd, worst: WorstCase): void {
