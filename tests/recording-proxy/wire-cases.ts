@@ -115,26 +115,23 @@ export const WIRES: readonly WireCase[] = [chat, responses, messages];
 
 export const SAID = TEXT;
 
+type Sent = {
+  readonly token?: string;
+  readonly signal?: AbortSignal;
+  readonly headers?: Record<string, string>;
+};
+
 /** Sends what an agent sends. */
 export const post = (
   proxy: RecordingProxy,
   path: string,
-  body: unknown,
-  more: {
-    readonly token?: string;
-    readonly signal?: AbortSignal;
-    readonly headers?: Record<string, string>;
-  } = {},
+  ...[body, { token = proxy.token, signal, headers } = {}]: [body: unknown, sent?: Sent]
 ): Promise<Response> =>
   fetch(`${proxy.baseUrls.anthropic}${path}`, {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${more.token ?? proxy.token}`,
-      'content-type': 'application/json',
-      ...more.headers,
-    },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
-    ...(more.signal === undefined ? {} : { signal: more.signal }),
+    ...(signal === undefined ? {} : { signal }),
   });
 
 export function stream(response: ServerResponse, texts: readonly string[]): void {
