@@ -40,7 +40,7 @@ export async function openOwned(
     await provider.close({ sessionId, kind, hostId, root: '' });
   }
   const session = await provider.open(toOpenRequest(environment, { sessionId, cell, phase: 'baseline' }));
-  await markSessionOpened(db, { sessionId, root: session.handle.root, resources: session.enforced });
+  await markSessionOpened(db, session);
   return session;
 }
 

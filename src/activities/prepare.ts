@@ -24,7 +24,11 @@ import { toBrief } from './run-brief.ts';
 import { toRequestPlans } from './request-plans.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
-export type PrepareInput = RunInput & { readonly runId: string };
+export type PrepareInput = RunInput & {
+  readonly runId: string;
+  /** Sent to this host by the one that was asked first. */
+  readonly isSentHere?: boolean;
+};
 
 /** Activity `prepare`: from a document to a recorded plan, or back to a run that is there already. */
 export const createPreparing = (dependencies: Dependencies) => ({
@@ -39,7 +43,10 @@ async function prepare(dependencies: Dependencies, input: PrepareInput): Promise
   }
   if (run !== null && input.resume !== undefined) return await reopen(dependencies, run, input);
   if (run !== null && run.finishedAt !== null) return await over(dependencies, run);
-  if (run === null || run.planDigest === null) await plan(dependencies, input);
+  if (run === null || run.planDigest === null) {
+    const elsewhere = await plan(dependencies, input);
+    if (elsewhere !== null) return elsewhere;
+  }
   return await ready(dependencies, input);
 }
 
@@ -94,7 +101,10 @@ async function reopen(dependencies: Dependencies, run: RunRow, input: PrepareInp
   return await ready(dependencies, input);
 }
 
-async function plan(dependencies: Dependencies, input: PrepareInput): Promise<void> {
+type Elsewhere = Extract<PreparedRun, { kind: 'elsewhere' }>;
+
+/** Null = the plan is recorded. */
+async function plan(dependencies: Dependencies, input: PrepareInput): Promise<Elsewhere | null> {
   const { db } = dependencies;
   const { runId } = input;
   const read = await readDocument(dependencies, input);
@@ -103,7 +113,12 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<vo
   await checkModule(dependencies, read.spec);
   await awaitKeys(dependencies, input);
   const skippedModels = await preflight(dependencies, read.spec);
-  const spec = await checkEnvironments(dependencies, read.spec);
+  const checked = await checkEnvironments(dependencies, {
+    spec: read.spec,
+    isSentHere: input.isSentHere === true,
+  });
+  if (checked.kind === 'elsewhere') return checked;
+  const { spec } = checked;
   const loaded = { ...read, spec };
   const estimate = estimateRun(spec, loaded.suites);
   const requests = toRequestPlans(loaded);
@@ -116,6 +131,7 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<vo
     ),
     engines: listEngines(spec, skippedModels),
   });
+  return null;
 }
 
 /** Engines of the models that are called. */

@@ -74,7 +74,9 @@ export type PreparedRun =
       /** Nothing is started before somebody approves; null = nobody has to be asked. */
       readonly approval: ApprovalNeed | null;
     }
-  | { readonly kind: 'over'; readonly result: RunResult };
+  | { readonly kind: 'over'; readonly result: RunResult }
+  /** Another host has to prepare it: what the run needs is there alone. */
+  | { readonly kind: 'elsewhere'; readonly hostId: string };
 
 /** How a run ended, as its workflow returns it. */
 export type RunResult = {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { chown, lchown, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { EnvironmentAbilities } from '../domain/environment-abilities.ts';
 import {
   namesOfLimits,
   NO_LIMITS,
@@ -19,13 +20,7 @@ import {
 } from './control-groups.ts';
 import { findProgram, type SandboxPrograms } from './enter-sandbox.ts';
 import { SessionLostError } from './environment.ts';
-import type {
-  EnvironmentAbilities,
-  EnvironmentProvider,
-  EnvironmentSession,
-  OpenRequest,
-  SessionHandle,
-} from './environment.ts';
+import type { EnvironmentProvider, EnvironmentSession, OpenRequest, SessionHandle } from './environment.ts';
 import { endRecordedProcesses } from './host-session.ts';
 import { endInit, findInit } from './sandbox-init.ts';
 import { SandboxSession } from './sandbox-session.ts';
@@ -73,7 +68,7 @@ export function createBubblewrapEnvironment(options: BubblewrapOptions): Environ
     attach: (handle) => attach(place, handle),
     copy: (session, request) => copy(place, session, request),
     close: (handle) => close(place, handle),
-    describe: () => Promise.resolve((place.abilities ??= describe(place))),
+    describe: () => Promise.resolve(look(place)),
     resolveImage: async (image) => checkRootDirectory(image),
     listSessions: () => folders.list(),
     removeLeftovers: () => removeLeftovers(place),
@@ -226,7 +221,12 @@ function findPrograms(path: string): SandboxPrograms {
   return { bwrap, nsenter, setpriv };
 }
 
-/** Tried once: whether this host lets the worker make a sandbox. */
+/** Tried until it works once: what is missing may be installed or allowed meanwhile. */
+function look(place: Place): EnvironmentAbilities {
+  if (place.abilities === null || place.abilities.problem !== null) place.abilities = describe(place);
+  return place.abilities;
+}
+
 function describe(place: Place): EnvironmentAbilities {
   const resources = [
     ...limitsOf(place.groups),

@@ -1,4 +1,5 @@
 import Docker from 'dockerode';
+import type { EnvironmentAbilities } from '../domain/environment-abilities.ts';
 import { PUBLIC, type NetworkPolicy } from '../domain/network-policy.ts';
 import type { EnforcedResources } from '../domain/resources.ts';
 import { inspectContainer, readEnforced, removeContainer } from './container-state.ts';
@@ -11,13 +12,7 @@ import { toContainerOptions } from './docker-options.ts';
 import { listResolvers } from './docker-resolvers.ts';
 import { findProgram } from './enter-sandbox.ts';
 import { SessionLostError } from './environment.ts';
-import type {
-  EnvironmentAbilities,
-  EnvironmentProvider,
-  EnvironmentSession,
-  OpenRequest,
-  SessionHandle,
-} from './environment.ts';
+import type { EnvironmentProvider, EnvironmentSession, OpenRequest, SessionHandle } from './environment.ts';
 import { SANDBOX_WORK, SandboxSession } from './sandbox-session.ts';
 import { toName } from './session-folders.ts';
 

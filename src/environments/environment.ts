@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { EnvironmentAbilities } from '../domain/environment-abilities.ts';
 import type { NetworkPolicy } from '../domain/network-policy.ts';
 import type { EnforcedResources, ResourceLimits, ResourceName } from '../domain/resources.ts';
 
@@ -123,20 +124,6 @@ export interface EnvironmentSession {
   readonly enforced: EnforcedResources;
 }
 
-/** What an environment can do on this host, now. */
-export type EnvironmentAbilities = {
-  /** Why no session can be opened, with what to do; null = it can. */
-  readonly problem: string | null;
-  /** Network policies that hold in a session. */
-  readonly networks: readonly NetworkPolicy['mode'][];
-  /** Whether a live session can go from one policy to another. */
-  readonly switchesNetwork: boolean;
-  /** Limits that hold. */
-  readonly resources: readonly ResourceName[];
-  /** Why something above is missing; words for a person. */
-  readonly notes: readonly string[];
-};
-
 export interface EnvironmentProvider {
   readonly kind: string;
   /** Idempotent by `sessionId`: a second open of a live session returns it. */
@@ -150,6 +137,7 @@ export interface EnvironmentProvider {
   copy(session: EnvironmentSession, request: OpenRequest): Promise<EnvironmentSession>;
   /** Idempotent, safe after a partial open and for a session that never existed. */
   close(handle: SessionHandle): Promise<void>;
+  /** What it can do on this host, now; asked every few seconds. */
   describe(): Promise<EnvironmentAbilities>;
   /**
    * The exact name of what sessions start from (an image's digest), for the plan; null = nothing to resolve.

@@ -1,13 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EnvironmentAbilities } from '../domain/environment-abilities.ts';
 import { SessionLostError } from './environment.ts';
-import type {
-  EnvironmentAbilities,
-  EnvironmentProvider,
-  EnvironmentSession,
-  OpenRequest,
-  SessionHandle,
-} from './environment.ts';
+import type { EnvironmentProvider, EnvironmentSession, OpenRequest, SessionHandle } from './environment.ts';
 import { endRecordedProcesses, HostSession } from './host-session.ts';
 import { SessionFolders, type FolderOptions, type SessionRecord } from './session-folders.ts';
 import { SessionServers } from './session-servers.ts';

@@ -35,7 +35,7 @@ export type SessionIntent = Pick<
 /**
  * Says, before a provider is asked, that a session is about to be, so that an orphan can be found. `again` = it was
  * said before, by a delivery that was cut off: what that one opened is half-made, or on another host. `over` = it
- * has been closed or kept, and is not to be opened.
+ * has been closed or kept, and is not to be opened; a grading that is done again opens its session again.
  */
 export async function planSession(db: Db, intent: SessionIntent): Promise<'new' | 'again' | 'over'> {
   const { key } = intent;
@@ -44,8 +44,8 @@ export async function planSession(db: Db, intent: SessionIntent): Promise<'new' 
         (session_id, run_id, task, attempt, generation, try_number, purpose, kind, host_id, workflow_id, keep_ms)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
       on conflict (session_id) do update
-        set host_id = excluded.host_id, state = 'intent', root = null, resources = null
-        where s.state in ('intent', 'open')
+        set host_id = excluded.host_id, state = 'intent', root = null, resources = null, closed_at = null
+        where s.state in ('intent', 'open') or (s.state = 'closed' and s.purpose = 'evaluation')
       returning xmax = 0 as is_new`,
     values: [
       intent.sessionId,
@@ -65,19 +65,21 @@ export async function planSession(db: Db, intent: SessionIntent): Promise<'new' 
   return row.is_new ? 'new' : 'again';
 }
 
-/** Records that a planned session is open at `root`; a closed one stays closed. */
+/** Records that a planned session is open; a closed one, or one that began anew on another host, stays what it is. */
 export async function markSessionOpened(
   db: Db,
   {
-    sessionId,
-    root,
-    resources = null,
-  }: { readonly sessionId: string; readonly root: string; readonly resources?: EnforcedResources | null },
+    handle,
+    enforced,
+  }: {
+    readonly handle: Pick<SessionRow, 'sessionId' | 'hostId'> & { readonly root: string };
+    readonly enforced: EnforcedResources;
+  },
 ): Promise<void> {
   await db.query({
     text: `update environment_sessions set state = 'open', root = $2, resources = $3, opened_at = now()
-      where session_id = $1 and state = 'intent'`,
-    values: [sessionId, root, resources === null ? null : JSON.stringify(resources)],
+      where session_id = $1 and host_id = $4 and state = 'intent'`,
+    values: [handle.sessionId, handle.root, JSON.stringify(enforced), handle.hostId],
   });
 }
 

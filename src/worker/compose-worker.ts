@@ -77,7 +77,7 @@ export async function composeWorker(parts: WorkerParts) {
     common,
     hostId,
     environments: built.environments,
-    activities: { openSession, collect, evaluate, closeSession, runTool },
+    activities: { prepare: activities.prepare, openSession, collect, evaluate, closeSession, runTool },
   });
   const modules = await Worker.create({
     ...common,
@@ -98,7 +98,7 @@ type Assembly = {
 } & ReturnType<typeof buildDependencies>;
 
 function assemble({ workers, engines, hostId, environments, secrets, dependencies }: Assembly) {
-  const lease = new HostLease(dependencies.db, hostId);
+  const lease = new HostLease(dependencies.db, { hostId, environments });
   let ended: Promise<unknown> = Promise.resolve();
   return {
     hostId,

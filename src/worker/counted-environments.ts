@@ -16,6 +16,12 @@ export const countSessions = (
 
 const withSlots = (provider: EnvironmentProvider, slots: SessionSlots): EnvironmentProvider => ({
   ...provider,
+  // Whoever looks: a run that is prepared, the reaper, the lease of the host.
+  describe: async () => {
+    const abilities = await provider.describe();
+    slots.setAvailable(abilities.problem === null);
+    return abilities;
+  },
   open: async (request) => {
     const session = await provider.open(request);
     slots.hold(request.sessionId);

@@ -10,18 +10,20 @@ export type EnvironmentWorkersOptions = {
   };
   readonly hostId: string;
   readonly environments: readonly CountedEnvironment[];
-  readonly activities: Pick<Activities, 'openSession' | 'runTool' | 'collect' | 'evaluate' | 'closeSession'>;
+  readonly activities: Pick<
+    Activities,
+    'prepare' | 'openSession' | 'runTool' | 'collect' | 'evaluate' | 'closeSession'
+  >;
 };
 
-/** Workers of this host's sessions: one queue for each kind that can be opened here, one for what is open. */
+/** Workers of this host's sessions: one queue for each kind, which is served while it can be opened here; one for what is open. */
 export async function createEnvironmentWorkers(
   options: EnvironmentWorkersOptions,
 ): Promise<readonly Worker[]> {
   const { common, hostId, environments, activities } = options;
-  const { openSession, runTool, collect, evaluate, closeSession } = activities;
+  const { prepare, openSession, runTool, collect, evaluate, closeSession } = activities;
   const workers: Worker[] = [];
   for (const { provider, slots } of environments) {
-    if ((await provider.describe()).problem !== null) continue;
     const opener = await Worker.create({
       ...common,
       taskQueue: `assay-env-${provider.kind}`,
@@ -33,7 +35,8 @@ export async function createEnvironmentWorkers(
   const host = await Worker.create({
     ...common,
     taskQueue: `assay-host-${hostId}`,
-    activities: { runTool, collect, evaluate, closeSession },
+    // A run that only this host can prepare, for the engine that knows its images is here.
+    activities: { prepare, runTool, collect, evaluate, closeSession },
     maxConcurrentActivityTaskExecutions: 200,
   });
   return [...workers, host];

@@ -1,23 +1,40 @@
+import type { HostAbilities } from '../domain/environment-abilities.ts';
 import { sayHostLives } from '../store/hosts.ts';
 import type { Db } from '../store/pool.ts';
+import type { CountedEnvironment } from './counted-environments.ts';
 
 const SAY_MS = 10_000;
 
-/** Says in the store that this host's worker lives, so that a step that waits for it is not taken for lost. */
+/**
+ * Says in the store that this host's worker lives, so that a step that waits for it is not taken for lost, and which
+ * environments it offers. Looks at them again each time: one that comes up is opened, one that is away is not.
+ */
 export class HostLease {
   private readonly db: Db;
   private readonly hostId: string;
+  private readonly environments: readonly CountedEnvironment[];
+  private abilities: HostAbilities = {};
+  private looking: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
 
-  constructor(db: Db, hostId: string) {
+  constructor(
+    db: Db,
+    host: { readonly hostId: string; readonly environments: readonly CountedEnvironment[] },
+  ) {
     this.db = db;
-    this.hostId = hostId;
+    this.hostId = host.hostId;
+    this.environments = host.environments;
   }
 
   async start(): Promise<void> {
-    await sayHostLives(this.db, this.hostId);
-    // While the store is away nobody can ask either.
-    this.timer = setInterval(() => void sayHostLives(this.db, this.hostId).catch(() => undefined), SAY_MS);
+    await this.look();
+    await this.say();
+    this.timer = setInterval(() => {
+      // An engine that does not answer keeps nobody from saying that the worker lives.
+      this.looking ??= this.look().finally(() => (this.looking = null));
+      // While the store is away nobody can ask either.
+      this.say().catch(() => undefined);
+    }, SAY_MS);
     this.timer.unref();
   }
 
@@ -25,5 +42,16 @@ export class HostLease {
   stop(): void {
     if (this.timer !== null) clearInterval(this.timer);
     this.timer = null;
+  }
+
+  private async look(): Promise<void> {
+    const looks = this.environments.map(
+      async ({ provider }) => [provider.kind, await provider.describe()] as const,
+    );
+    this.abilities = Object.fromEntries(await Promise.all(looks));
+  }
+
+  private say(): Promise<void> {
+    return sayHostLives(this.db, this.hostId, this.abilities);
   }
 }

@@ -2,7 +2,8 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { reapHostSessions } from '../environments/reaper.ts';
 import type { CountedEnvironment } from './counted-environments.ts';
-import { listLiveSessions, markSessionClosed } from '../store/sessions.ts';
+import type { EnvironmentProvider } from '../environments/environment.ts';
+import { listLiveSessions, markSessionClosed, type SessionRow } from '../store/sessions.ts';
 import type { Db } from '../store/pool.ts';
 
 export type Reaping = {
@@ -19,17 +20,20 @@ export type Reaping = {
  * for an orphan. Removes nothing when Temporal or the store cannot be asked.
  */
 export async function reapSessions({ client, db, environments, hostId, logger }: Reaping): Promise<void> {
-  const open = new Map<string, Promise<boolean>>();
+  const owners = new Map<string, Promise<boolean>>();
+  const isOwned = async (row: SessionRow): Promise<boolean> => {
+    // What is kept belongs to a person, until its time is over.
+    if (row.state === 'retained') return !row.expired;
+    const known = owners.get(row.workflowId) ?? isRunning(client, row.workflowId);
+    owners.set(row.workflowId, known);
+    return await known;
+  };
   const isOpen = async (sessionId: string): Promise<boolean> => {
     const rows = await listLiveSessions(db, { hostId });
     const row = rows.find((one) => one.sessionId === toOwnerSession(sessionId));
-    if (row === undefined) return false;
-    // What is kept belongs to a person, until its time is over; a scorer's copy is never kept.
-    if (row.state === 'retained') return !row.expired && row.sessionId === sessionId;
-    const owner = row.workflowId;
-    const known = open.get(owner) ?? isRunning(client, owner);
-    open.set(owner, known);
-    return await known;
+    // A scorer's copy is never kept.
+    if (row === undefined || (row.state === 'retained' && row.sessionId !== sessionId)) return false;
+    return await isOwned(row);
   };
   const problems: unknown[] = [];
   for (const { provider: environment, slots } of environments) {
@@ -37,13 +41,28 @@ export async function reapSessions({ client, db, environments, hostId, logger }:
     if ((await environment.describe()).problem !== null) continue;
     const reaping = reapHostSessions({ environment, isOpen: ({ sessionId }) => isOpen(sessionId) });
     const closed = await reaping.catch((error: unknown) => (problems.push(error), []));
-    for (const { sessionId } of closed) {
-      await markSessionClosed(db, { sessionId, hostId });
-      logger.info({ sessionId }, 'removed a session whose owner has ended');
+    for (const handle of closed) {
+      await markSessionClosed(db, handle);
+      logger.info({ sessionId: handle.sessionId }, 'removed a session whose owner has ended');
     }
+    await closeVanished({ db, hostId, environment }, isOwned);
     await recount({ db, hostId, environment: { provider: environment, slots } });
   }
   if (problems.length > 0) throw problems[0];
+}
+
+/** Rows of sessions that nobody owns and that are not there: the row was all that was left. */
+async function closeVanished(
+  place: { readonly db: Db; readonly hostId: string; readonly environment: EnvironmentProvider },
+  isOwned: (row: SessionRow) => Promise<boolean>,
+): Promise<void> {
+  const { db, hostId, environment } = place;
+  const rows = (await listLiveSessions(db, { hostId })).filter(({ kind }) => kind === environment.kind);
+  if (rows.length === 0) return;
+  const there = new Set((await environment.listSessions()).map(({ sessionId }) => sessionId));
+  for (const row of rows) {
+    if (!there.has(row.sessionId) && !(await isOwned(row))) await markSessionClosed(db, row);
+  }
 }
 
 /** Places of this host are taken by what is there and not kept for a person. */

@@ -19,6 +19,7 @@ export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   private readonly open = new Map<string, number>();
   private readonly waiting = new WaitingPolls<SlotPermit>();
   private issued = 0;
+  private available = true;
   private nextOpenAtMs = 0;
   private timer: NodeJS.Timeout | null = null;
 
@@ -39,6 +40,12 @@ export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   /** The session is closed, or kept for a person and counted no more. */
   free(sessionId: string): void {
     this.open.delete(sessionId);
+    this.handOut();
+  }
+
+  /** Whether this host can open sessions of the kind now; while it cannot, they wait at the server for one that can. */
+  setAvailable(available: boolean): void {
+    this.available = available;
     this.handOut();
   }
 
@@ -78,7 +85,7 @@ export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   }
 
   private hasFree(): boolean {
-    return this.issued + this.open.size < this.options.capacity;
+    return this.available && this.issued + this.open.size < this.options.capacity;
   }
 
   private waitMs(): number {

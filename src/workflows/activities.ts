@@ -19,6 +19,9 @@ const NEVER_CURED = [
  */
 const WAIT = { cancellationType: 'WAIT_CANCELLATION_COMPLETED' } as const;
 
+/** A host that lives takes up a step of its sessions within this time. */
+const TAKEN_WITHIN = '60s';
+
 const storeRetry: workflow.ActivityOptions['retry'] = {
   initialInterval: '500ms',
   backoffCoefficient: 2,
@@ -33,6 +36,17 @@ export const planning = workflow.proxyActivities<Activities>({
   heartbeatTimeout: '30s',
   retry: storeRetry,
 });
+
+/** As `planning`, on one host: what a run needs is there alone. */
+export const preparingOn = (hostId: string) =>
+  workflow.proxyActivities<Activities>({
+    ...WAIT,
+    taskQueue: `assay-host-${hostId}`,
+    scheduleToStartTimeout: TAKEN_WITHIN,
+    startToCloseTimeout: '30m',
+    heartbeatTimeout: '30s',
+    retry: storeRetry,
+  });
 
 /** What a local activity does, when that has failed: short, and without heartbeats. */
 const writing = workflow.proxyActivities<Activities>({
@@ -92,9 +106,6 @@ export const opening = (kind: string) =>
 
 type ToolStep = { readonly summary: string; readonly timeoutMs: number };
 
-/** A host that lives takes up a step of its sessions within this time. */
-const TAKEN_WITHIN = '60s';
-
 /** A tool ends by its own limit; the activity around it gives it this much more. */
 const TOOL_GRACE_MS = 30_000;
 
@@ -146,6 +157,7 @@ export const cleanup = (hostId: string) =>
   workflow.proxyActivities<Activities>({
     ...WAIT,
     taskQueue: `assay-host-${hostId}`,
+    scheduleToStartTimeout: TAKEN_WITHIN,
     startToCloseTimeout: '2m',
     scheduleToCloseTimeout: '10m',
     heartbeatTimeout: '30s',

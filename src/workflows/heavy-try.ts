@@ -20,6 +20,7 @@ export async function runHeavyTry(place: TryPlace, resumed: AgentState | null): 
   const sessionId = toSessionId(place);
   let { session, limits } = resumed ?? { session: null, limits: place.input.request.limits };
   let mustClose = place.input.request.environmentKind !== 'none';
+  let lost = false;
   try {
     if (resumed === null) {
       const request = { cell: place.cell, tryNumber: place.tryNumber, sessionId };
@@ -36,10 +37,12 @@ export async function runHeavyTry(place: TryPlace, resumed: AgentState | null): 
     const over = toOver(end.end, end.answerDigest);
     return session === null ? over : await finish(place, session, over);
   } catch (error) {
-    if (error instanceof HostLost) return toOver(error.end, null);
-    throw error;
+    if (!(error instanceof HostLost)) throw error;
+    lost = true;
+    return toOver(error.end, null);
   } finally {
-    if (mustClose) await workflow.CancellationScope.nonCancellable(() => close(place, sessionId, session));
+    const left = { sessionId, session, lost };
+    if (mustClose) await workflow.CancellationScope.nonCancellable(() => close(place, left));
   }
 }
 
@@ -122,12 +125,18 @@ function toFailure(phase: Phase, code: string, error: unknown): Failure {
   return { kind: 'failed', outcome: 'infra', reason };
 }
 
-/** A failed close is a recorded warning: the reaper removes what is left. */
-async function close(place: TryPlace, sessionId: string, session: SessionRef | null): Promise<void> {
+/** A failed close is a recorded warning: the reaper removes what is left. A host that is gone is not asked again. */
+async function close(
+  place: TryPlace,
+  left: { readonly sessionId: string; readonly session: SessionRef | null; readonly lost: boolean },
+): Promise<void> {
   const { cell } = place;
+  const { sessionId, session, lost } = left;
   try {
     const found = session ?? (await closing.findSession({ runId: cell.runId, sessionId }));
-    if (found !== null) await cleanup(found.hostId).closeSession({ session: found });
+    if (found === null) return;
+    if (lost) throw new Error('its host is gone');
+    await untilTaken(found, null, () => cleanup(found.hostId).closeSession({ session: found }));
   } catch (error) {
     const message = `session ${sessionId} was not closed; the reaper will remove it: ${describeFault(error)}`;
     await warn(place, 'cleanup', message);

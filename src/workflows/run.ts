@@ -1,8 +1,8 @@
 import * as workflow from '@temporalio/workflow';
 import type { ApprovalNeed } from '../domain/approval.ts';
 import type { Reason } from '../domain/outcome.ts';
-import type { RunResult } from '../domain/workflow-brief.ts';
-import { closing, planning } from './activities.ts';
+import type { PreparedRun, RunResult } from '../domain/workflow-brief.ts';
+import { closing, planning, preparingOn } from './activities.ts';
 import { KEYS_MISSING, PLACES_FREED, RUN_PROGRESS } from './messages.ts';
 import type { KeysMissing, PlacesFreed, RunInput } from './messages.ts';
 import { formatAwaiting, formatEnd, PREPARING } from './progress.ts';
@@ -51,7 +51,7 @@ async function begin(
   const { runId } = controls;
   workflow.setCurrentDetails(PREPARING);
   try {
-    const prepared = await planning.prepare({ ...input, runId });
+    const prepared = await prepare({ ...input, runId });
     if (prepared.kind === 'over') {
       controls.end();
       workflow.setCurrentDetails(formatEnd(prepared.result));
@@ -76,6 +76,17 @@ async function begin(
     );
     throw error;
   }
+}
+
+/** On any host; where only another one can, there. */
+async function prepare(
+  input: RunInput & { readonly runId: string },
+): Promise<Exclude<PreparedRun, { kind: 'elsewhere' }>> {
+  const prepared = await planning.prepare(input);
+  if (prepared.kind !== 'elsewhere') return prepared;
+  const there = await preparingOn(prepared.hostId).prepare({ ...input, isSentHere: true });
+  if (there.kind === 'elsewhere') throw new Error(`host ${prepared.hostId} sent the run on`);
+  return there;
 }
 
 async function awaitApproval(need: ApprovalNeed, controls: RunControls): Promise<Reason | null> {

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBubblewrapEnvironment } from '../../src/environments/bubblewrap.ts';
-import type { EnvironmentAbilities, EnvironmentProvider } from '../../src/environments/environment.ts';
+import type { EnvironmentAbilities } from '../../src/domain/environment-abilities.ts';
+import type { EnvironmentProvider } from '../../src/environments/environment.ts';
 import { makeDirectory } from './test-session.ts';
 
 export const createBubblewrap = (root: string): EnvironmentProvider =>

@@ -110,6 +110,6 @@ async function importImage(folder: string, docker: Docker): Promise<void> {
   makeRootFilesystem(rootfs);
   spawnSync('tar', ['-C', rootfs, '-cf', join(folder, 'rootfs.tar'), '.']);
   const [repo, tag] = IMAGE.split(':');
-  const stream = await docker.importImage(join(folder, 'rootfs.tar'), { repo, tag });
+  const stream = await docker.importImage(join(folder, 'rootfs.tar'), { repo, tag, changes: 'VOLUME /data' });
   for await (const _chunk of stream) continue;
 }

@@ -1,13 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { hasPollingWorker } from '../../src/local/worker-part.ts';
 import { plainEnvironment } from '../local/stack-options.ts';
+import { BUNDLE_FOLDER } from '../support/bundle-folder.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/assay', import.meta.url));
-const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 180_000;
 
 export type Services = {
   readonly databaseUrl: string;
@@ -33,6 +34,9 @@ export function createHost(folder: string, services: Services): WorkerHost {
   const dataDir = join(folder, 'data');
   const logFile = join(folder, 'worker.log');
   mkdirSync(dataDir, { recursive: true });
+  // Every test builds the same workflows: once is enough.
+  mkdirSync(BUNDLE_FOLDER, { recursive: true });
+  symlinkSync(BUNDLE_FOLDER, join(dataDir, 'cache'));
   const env = plainEnvironment({
     ASSAY_DIR: dataDir,
     DATABASE_URL: services.databaseUrl,

@@ -149,13 +149,56 @@ test('a session is planned before it is opened and listed until it is closed', a
   expect(await listLiveSessions(store.pool, { hostId: 'h1' })).toMatchObject([
     { ...intent, root: null, state: 'intent', keepUntil: null, expired: false },
   ]);
-  await markSessionOpened(store.pool, { sessionId: 's1', root: '/somewhere' });
+  const opened = { handle: { sessionId: 's1', hostId: 'h1', root: '/somewhere' }, enforced: NOT_ENFORCED };
+  await markSessionOpened(store.pool, opened);
   expect(await listLiveSessions(store.pool, { runId: 'values' })).toMatchObject([
     { state: 'open', root: '/somewhere' },
   ]);
-  await markSessionClosed(store.pool, intent);
-  await markSessionOpened(store.pool, { sessionId: 's1', root: '/again' });
+  await markSessionClosed(store.pool, opened.handle);
+  await markSessionOpened(store.pool, { ...opened, handle: { ...opened.handle, root: '/again' } });
   expect(await listLiveSessions(store.pool)).toEqual([]);
+  expect(await planSession(store.pool, intent)).toBe('over');
+});
+
+test('a session that begins anew on another host is that host’s alone', async () => {
+  const intent = {
+    key,
+    sessionId: 'm1',
+    tryNumber: 1,
+    purpose: 'task',
+    kind: 'host',
+    workflowId: 'run/values/a1',
+  } as const;
+  const here = { sessionId: 'm1', hostId: 'h1', root: '/here' };
+  const there = { sessionId: 'm1', hostId: 'h2', root: '/there' };
+  expect(await planSession(store.pool, { ...intent, hostId: 'h1' })).toBe('new');
+  expect(await planSession(store.pool, { ...intent, hostId: 'h2' })).toBe('again');
+  expect(await listLiveSessions(store.pool, { hostId: 'h1' })).toEqual([]);
+  // The first one wakes up, opens it and then removes it as nobody's.
+  await markSessionOpened(store.pool, { handle: here, enforced: NOT_ENFORCED });
+  await markSessionClosed(store.pool, here);
+  await markSessionOpened(store.pool, { handle: there, enforced: NOT_ENFORCED });
+  expect(await listLiveSessions(store.pool)).toMatchObject([{ hostId: 'h2', root: '/there', state: 'open' }]);
+  await markSessionClosed(store.pool, there);
+});
+
+test('a grading that is done again opens its session again', async () => {
+  const intent = {
+    key,
+    sessionId: 'e1',
+    tryNumber: 1,
+    purpose: 'evaluation',
+    kind: 'host',
+    hostId: 'h1',
+    workflowId: 'run/values/a1',
+  } as const;
+  await planSession(store.pool, intent);
+  await markSessionClosed(store.pool, intent);
+  expect(await planSession(store.pool, intent)).toBe('again');
+  expect(await listLiveSessions(store.pool)).toMatchObject([
+    { sessionId: 'e1', state: 'intent', root: null },
+  ]);
+  await markSessionClosed(store.pool, intent);
 });
 
 test('a session that is to be kept is retained until its time is over, others are not', async () => {
@@ -170,8 +213,8 @@ test('a session that is to be kept is retained until its time is over, others ar
   await planSession(store.pool, { ...intent, sessionId: 'k1', keepMs: 3_600_000 });
   await planSession(store.pool, { ...intent, sessionId: 'k2' });
   const resources = { ...NOT_ENFORCED, pids: 5, by: 'docker' };
-  for (const sessionId of ['k1', 'k2'])
-    await markSessionOpened(store.pool, { sessionId, root: 'c', resources });
+  const handles = ['k1', 'k2'].map((sessionId) => ({ sessionId, hostId: 'h2', root: 'c' }));
+  for (const handle of handles) await markSessionOpened(store.pool, { handle, enforced: resources });
   expect(await retainSession(store.pool, 'k1')).toBe(true);
   expect(await retainSession(store.pool, 'k1')).toBe(true);
   expect(await retainSession(store.pool, 'k2')).toBe(false);
@@ -182,7 +225,7 @@ test('a session that is to be kept is retained until its time is over, others ar
   ]);
   await expireSessions(store.pool, ['k1', 'k2']);
   expect((await read()).map(({ expired }) => expired)).toEqual([true, false]);
-  for (const sessionId of ['k1', 'k2']) await markSessionClosed(store.pool, { sessionId, hostId: 'h2' });
+  for (const handle of handles) await markSessionClosed(store.pool, handle);
   expect(await read()).toEqual([]);
 });
 

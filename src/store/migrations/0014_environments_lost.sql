@@ -1,7 +1,9 @@
 -- Hosts whose worker lives: a row counts while it is fresh.
 create table hosts (
   host_id text collate "C" primary key,
-  seen_at timestamptz not null
+  seen_at timestamptz not null,
+  -- What sessions of each kind can be opened there and what holds in them, by kind.
+  environments jsonb not null
 );
 
 -- What went wrong beside an attempt and took nothing from it, such as a session that could not be closed.
