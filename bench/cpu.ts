@@ -24,6 +24,10 @@ export function measureTree(root: number): { readonly cpuSeconds: number; readon
   return { cpuSeconds: ticks / TICKS_PER_SECOND, memoryMb: (pages * 4096) / 2 ** 20 };
 }
 
+/** Resident memory of one process, 0 when it has gone. */
+export const readResidentMb = (pid: number): number =>
+  (Number(readStat(String(pid))?.[21] ?? 0) * 4096) / 2 ** 20;
+
 function descends(pid: number, root: number, stats: ReadonlyMap<number, readonly string[]>): boolean {
   for (let at = pid; at > 1; at = Number(stats.get(at)?.[1] ?? 0)) if (at === root) return true;
   return false;

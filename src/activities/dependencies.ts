@@ -10,12 +10,14 @@ import type { ModelProvider } from '../providers/provider.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import type { BlobCache } from './blob-cache.ts';
 import type { RunReader } from './run-reader.ts';
+import type { TranscriptCache } from './transcript-cache.ts';
 
 /** The real things that activities work with; `worker/` builds them. */
 export type Dependencies = {
   readonly db: TransactionalDb;
   readonly runs: RunReader;
   readonly blobs: BlobCache;
+  readonly transcripts: TranscriptCache;
   /** Value of the environment variable that a provider names, or null. */
   readonly readKey: (name: string) => string | null;
   /** `module` is that of the run, which may bring kinds of its own. */

@@ -4,7 +4,6 @@ import { toWorstCase, type WorstCase } from '../domain/worst-case.ts';
 import { findHarness } from '../harnesses/lookup.ts';
 import { toEngineId } from '../providers/lookup.ts';
 import type { ModelRequest } from '../providers/provider.ts';
-import { loadTranscript } from '../store/steps.ts';
 import type { Dependencies } from './dependencies.ts';
 import { loadMcpTools } from './mcp-tools.ts';
 import type { CellPlace } from './run-reader.ts';
@@ -23,13 +22,13 @@ export async function buildRequest(dependencies: Dependencies, input: CallModelI
   const place = await dependencies.runs.find(cell);
   const { harness: harnessSpec } = place.request.spec;
   const harness = findHarness(harnessSpec.kind);
-  const steps =
-    upToSequence === 0 ? [] : await loadTranscript(dependencies.db, { key: cell, tryNumber, upToSequence });
+  const transcript = await dependencies.transcripts.read({ key: cell, tryNumber }, upToSequence);
+  const start = harness.startMessages(place.testCase);
   const maxOutputTokens = outputCap(place.model);
   const request = {
     model: place.model.model,
     params: place.model.params,
-    messages: [...harness.startMessages(place.testCase), ...steps],
+    messages: [...start, ...transcript.messages],
     tools: [
       ...harness.listTools(
         harnessSpec,
@@ -40,10 +39,9 @@ export async function buildRequest(dependencies: Dependencies, input: CallModelI
     maxOutputTokens,
     stream: place.provider.stream,
   };
-  return { place, engineId: toEngineId(place.provider), request, worst: worstCase(place, request) };
-}
-
-function worstCase(place: CellPlace, request: PreparedCall['request']): WorstCase {
-  const inputBytes = Buffer.byteLength(JSON.stringify([request.messages, request.tools]));
-  return toWorstCase({ inputBytes, maxOutputTokens: request.maxOutputTokens, price: place.model.price });
+  // As the bytes of `[messages, tools]` as JSON; those of the transcript were counted when it was stored.
+  const inputBytes =
+    Buffer.byteLength(JSON.stringify([start, request.tools])) + transcript.jsonBytes + upToSequence;
+  const worst = toWorstCase({ inputBytes, maxOutputTokens, price: place.model.price });
+  return { place, engineId: toEngineId(place.provider), request, worst };
 }

@@ -28,7 +28,12 @@ export async function observe(dependencies: Dependencies, seen: Seen): Promise<R
   } as const;
   const key = toToolCallKey(input);
   const completion = { key, status: result.status, output, message, sequence: input.sequence };
-  await untilWritten(() => completeToolCall(dependencies.db, completion), signal);
+  const kept = await untilWritten(() => completeToolCall(dependencies.db, completion), signal);
+  if (kept.completed) {
+    const { sequence, cell, tryNumber } = input;
+    const step = { sequence, message, jsonBytes: kept.messageBytes };
+    dependencies.transcripts.add({ key: cell, tryNumber }, step);
+  }
   if (result.final !== undefined) return await toSubmitted(dependencies, result.final, measuredMs);
   const preview = message.text.slice(0, 80).toWellFormed();
   return { kind: 'observed', status: result.status, preview, measuredMs };

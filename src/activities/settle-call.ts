@@ -39,8 +39,13 @@ export async function keepAnswer(
   const costUsd = answer.reportedCostUsd ?? toCostUsd(usage, price);
   const notes = answer.notes.map(dependencies.redact);
   const kept = { key, requestNumber, message, sequence, finishReason, usage, costUsd, latencyMs, notes };
-  const { answer: blob } = await untilWritten(() => completeCall(dependencies.db, kept), signal);
+  const { settled, answer: blob } = await untilWritten(() => completeCall(dependencies.db, kept), signal);
   dependencies.blobs.remember(blob.digest, blob.bytes);
+  // Only an answer that asks for tools is read again, by the step after it.
+  if (settled === 'settled' && message.toolCalls.length > 0) {
+    const step = { sequence, message, jsonBytes: blob.bytes.byteLength };
+    dependencies.transcripts.add({ key, tryNumber: key.tryNumber }, step);
+  }
   return { message, digest: blob.digest, finishReason, usage, costUsd, latencyMs };
 }
 

@@ -192,8 +192,14 @@ function toUsage(
   };
 }
 
-const toMessageTokens = (message: Message): number =>
-  toTokens(message.text) +
-  (message.role === 'assistant' && message.toolCalls.length > 0
-    ? toTokens(JSON.stringify(message.toolCalls))
-    : 0);
+/** Messages of a long agent are the same objects from one request to the next: each is counted once. */
+const counted = new WeakMap<Message, number>();
+
+function toMessageTokens(message: Message): number {
+  const known = counted.get(message);
+  if (known !== undefined) return known;
+  const calls = message.role === 'assistant' && message.toolCalls.length > 0 ? message.toolCalls : null;
+  const tokens = toTokens(message.text) + (calls === null ? 0 : toTokens(JSON.stringify(calls)));
+  counted.set(message, tokens);
+  return tokens;
+}

@@ -43,18 +43,30 @@ export async function appendSteps(
   });
 }
 
+export type StepRange = {
+  readonly key: AttemptKey;
+  readonly tryNumber: number;
+  /** Steps up to and including this one are left out; 0 = none. */
+  readonly afterSequence: number;
+  readonly upToSequence: number;
+};
+
+/** A step as stored, with the bytes that its message has as JSON. */
+export type StoredStep = Step & { readonly jsonBytes: number };
+
 /**
  * The messages of a try up to and including `upToSequence`, in order. Throws an error that names the blob
  * when one is missing.
  */
-export async function loadTranscript(
+export async function loadTranscript(db: Db, range: Omit<StepRange, 'afterSequence'>): Promise<Message[]> {
+  return (await loadSteps(db, { ...range, afterSequence: 0 })).map(({ message }) => message);
+}
+
+/** A part of a try's transcript, in order. Throws an error that names the blob when one is missing. */
+export async function loadSteps(
   db: Db,
-  {
-    key,
-    tryNumber,
-    upToSequence,
-  }: { readonly key: AttemptKey; readonly tryNumber: number; readonly upToSequence: number },
-): Promise<Message[]> {
+  { key, tryNumber, afterSequence, upToSequence }: StepRange,
+): Promise<StoredStep[]> {
   const rows = await selectRows<{
     sequence: number;
     digest: string;
@@ -66,17 +78,18 @@ export async function loadTranscript(
         (first_value(b.size_bytes) over (partition by s.sequence order by b.chunk))::float8 as size
       from steps s left join blobs b on b.digest = s.digest
       where s.run_id = $1 and s.task = $2 and s.attempt = $3 and s.generation = $4 and s.try_number = $5
-        and s.sequence <= $6
+        and s.sequence > $6 and s.sequence <= $7
       order by s.sequence, b.chunk`,
-    values: [key.runId, key.task, key.attempt, key.generation, tryNumber, upToSequence],
+    values: [key.runId, key.task, key.attempt, key.generation, tryNumber, afterSequence, upToSequence],
   });
   const bySequence = Map.groupBy(rows, ({ sequence }) => sequence);
-  return [...bySequence.values()].map((chunks) => {
+  return [...bySequence].map(([sequence, chunks]) => {
     const whole = Buffer.concat(chunks.map(({ bytes }) => bytes ?? Buffer.alloc(0)));
     const first = chunks[0];
     if (first === undefined || first.size !== whole.byteLength) {
-      throw new Error(`The store has no blob ${first?.digest ?? ''}, which message ${first?.sequence} is.`);
+      throw new Error(`The store has no blob ${first?.digest ?? ''}, which message ${sequence} is.`);
     }
-    return JSON.parse(whole.toString('utf8')) as Message;
+    const message = JSON.parse(whole.toString('utf8')) as Message;
+    return { sequence, message, jsonBytes: whole.byteLength };
   });
 }

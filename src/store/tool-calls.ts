@@ -74,7 +74,12 @@ export async function completeToolCall(
     readonly message: ToolMessage;
     readonly sequence: number;
   },
-): Promise<{ readonly completed: boolean; readonly outputDigest: string }> {
+): Promise<{
+  readonly completed: boolean;
+  readonly outputDigest: string;
+  /** Of the message as JSON. */
+  readonly messageBytes: number;
+}> {
   const output = toTextBlob(call.output);
   const message = toJsonBlob(call.message);
   const row = await selectRow<{ completed: boolean }>(db, {
@@ -90,7 +95,11 @@ export async function completeToolCall(
       await prepareBlob(db, message),
     ],
   });
-  return { completed: row.completed, outputDigest: output.digest };
+  return {
+    completed: row.completed,
+    outputDigest: output.digest,
+    messageBytes: message.bytes.byteLength,
+  };
 }
 
 /** The row of a call, or null when it was never started. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { BlobCache } from '../activities/blob-cache.ts';
 import type { Dependencies } from '../activities/dependencies.ts';
 import { RunReader } from '../activities/run-reader.ts';
+import { TranscriptCache } from '../activities/transcript-cache.ts';
 import { readKey } from '../config/environment-variables.ts';
 import { redactPatterns } from '../domain/redact.ts';
 import type { Target } from '../domain/suite.ts';
@@ -63,6 +64,7 @@ export function buildDependencies(parts: {
     db,
     runs,
     blobs,
+    transcripts: new TranscriptCache(db),
     modules,
     mcp: new McpPool({ folder: join(dataDir, 'mcp'), path, readVariable: (name) => secrets.read(name) }),
     mcpLists: new LRUCache({ max: 100 }),

@@ -1,10 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runCrashTrial, stopAsUser, type TrialResult } from '../crash/crash-trial.ts';
 import { VICTIMS } from '../crash/kills.ts';
 import { createWorkplace, type Workplace } from '../crash/workplace.ts';
+import { listSections } from './agent-section.ts';
 import { formatSoakTable, type SoakTrial } from './soak-table.ts';
 
 /**
@@ -43,7 +44,7 @@ trials.sort((a, b) => victims.indexOf(a.victim) - victims.indexOf(b.victim) || a
 const table = formatSoakTable(trials);
 const failed = trials.filter(({ result }) => result.problems.length > 0);
 console.log(`\n${table}`);
-if (values.write) writeFileSync(OUTPUT, formatPage(table));
+if (values.write) writeFileSync(OUTPUT, `${formatPage(table)}${keepSections()}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** A few runs share a stack, so that later ones meet what earlier kills left behind. */
@@ -93,6 +94,12 @@ async function removeOpen(): Promise<void> {
 async function endEarly(): Promise<void> {
   await removeOpen();
   process.exit(130);
+}
+
+/** What `npm run soak:agent` wrote. */
+function keepSections(): string {
+  const sections = listSections(readFileSync(OUTPUT, 'utf8'));
+  return sections.map((section) => `\n${section}\n`).join('');
 }
 
 function formatPage(text: string): string {

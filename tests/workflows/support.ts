@@ -41,7 +41,11 @@ export type CellRow = {
   readonly answer_preview: string | null;
 };
 
-export async function loadCells({ db }: TestAssay, runId: string, generation?: number): Promise<CellRow[]> {
+export async function loadCells(
+  { db }: Pick<TestAssay, 'db'>,
+  runId: string,
+  generation?: number,
+): Promise<CellRow[]> {
   const { rows } = await db.query<CellRow>(
     `select a.task, a.attempt, a.generation, t.model_id, t.case_id, r.name as request, a.planned, a.outcome,
        a.score, a.pass, a.reason_code, a.detail, a.try_number, a.settled, a.answer_preview
@@ -126,13 +130,13 @@ export async function waitForCalls(
 }
 
 /** Starts a document of which the run id is known before. */
-export async function begin(assay: TestAssay, document: Json): Promise<string> {
+export async function begin(assay: Pick<TestAssay, 'start'>, document: Json): Promise<string> {
   const runId = createTestRunId();
   await assay.start(document, { runId });
   return runId;
 }
 
-export const workflowOf = ({ client }: TestAssay, runId: string) =>
+export const workflowOf = ({ client }: Pick<TestAssay, 'client'>, runId: string) =>
   client.workflow.getHandle(toRunWorkflowId(runId));
 
 /** Cancels a run and waits until its workflow has closed. Returns the status that Temporal shows. */
