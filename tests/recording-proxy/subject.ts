@@ -12,6 +12,7 @@ import {
 } from '../../src/activities/recording-proxy.ts';
 import { toRequestPlans } from '../../src/activities/request-plans.ts';
 import { RunReader } from '../../src/activities/run-reader.ts';
+import { TranscriptCache } from '../../src/activities/transcript-cache.ts';
 import { createProvider, toEngineId } from '../../src/providers/lookup.ts';
 import { loadAttemptDetail } from '../../src/store/attempt-detail.ts';
 import { savePreparedRun } from '../../src/store/prepared-run.ts';
@@ -46,6 +47,7 @@ export async function openProxySubject() {
     db: pool,
     runs,
     blobs: new BlobCache(pool),
+    transcripts: new TranscriptCache(pool),
     readKey: (name) => (name === 'PROXY_TEST_KEY' ? KEY : null),
     providerFor: (spec) =>
       createProvider(spec, {

@@ -33,7 +33,7 @@ const steps = Number(values.steps);
 const megabytes = Number(values.megabytes);
 const loads: number[] = [];
 
-const problem = findEngineProblem();
+const problem = megabytes === 0 ? 'not needed' : findEngineProblem();
 const engine = problem === null ? await startEngine() : null;
 if (engine !== null) process.env['DOCKER_HOST'] = `unix://${engine.socketPath}`;
 const bench = await startBenchStack();
@@ -97,12 +97,13 @@ async function watch(
   const every = Math.max(1, Math.floor(steps / 10));
   let before: { readonly atMs: number; readonly step: number; readonly usage: Usage } | null = null;
   for (;;) {
-    const { rows } = await db.query<{ step: number; state: string }>(
+    const { rows } = await db.query<{ step: number; state: string | null }>(
       `select coalesce((select max(step) from model_calls where run_id = $1), 0) as step,
          (select state from runs where run_id = $1) as state`,
       [runId],
     );
-    const { step = 0, state = 'preparing' } = rows[0] ?? {};
+    const step = rows[0]?.step ?? 0;
+    const state = rows[0]?.state ?? 'preparing';
     if (before === null ? step > 0 : step >= before.step + every || step > steps) {
       const now = { atMs: performance.now(), step, usage: bench.measure() };
       if (before !== null) marks.push(toMark(before, now));
