@@ -1,8 +1,12 @@
 import { findRun } from '../client/find-run.ts';
-import { loadReport } from '../client/report.ts';
+import { loadRows } from '../client/report.ts';
+import type { RankingRule } from '../domain/ranking-rule.ts';
+import type { ReportRows } from '../domain/report-rows.ts';
+import { formatCsv } from '../reports/csv.ts';
 import { formatJson } from '../reports/json.ts';
+import { formatJunit } from '../reports/junit.ts';
 import { formatMarkdown } from '../reports/markdown.ts';
-import type { Report } from '../reports/report-schema.ts';
+import { summarize, type Report } from '../reports/summarize.ts';
 import { formatTable } from '../reports/table.ts';
 import type { CommandContext } from './command.ts';
 import { toResult, type CommandResult } from './command-result.ts';
@@ -16,23 +20,27 @@ export type ReportQuery = {
   readonly format: ReportFormat;
   /** Null = standard output. */
   readonly output: string | null;
+  /** What if the ranking weighed this. */
+  readonly weights?: RankingRule['weights'];
 };
 
 /** `assay report RUN` */
 export async function reportByWord(
-  { word, format, output }: ReportQuery,
+  { word, format, output, weights }: ReportQuery,
   context: CommandContext,
 ): Promise<CommandResult> {
-  const report = await withRuns(context, async ({ connection }) => {
+  const rows = await withRuns(context, async ({ connection }) => {
     const { runId } = await findRun(connection.db, word);
-    return loadReport(connection, runId);
+    return loadRows(connection, runId);
   });
+  const report = summarize(rows, weights === undefined ? {} : { weights });
   const { runId } = report.run;
   if (output !== null) {
-    await replaceFile(output, `${formatReport(report, format).trimEnd()}\n`);
+    await replaceFile(output, formatReport({ report, rows }, format));
     return toResult({ document: { runId, format, output }, text: `Wrote ${output}.`, next: [report.next] });
   }
-  if (format !== 'table') return toResult({ document: report, text: formatReport(report, format).trimEnd() });
+  if (format !== 'table')
+    return toResult({ document: report, text: withoutLastBreak(formatReport({ report, rows }, format)) });
   return toResult({
     document: report,
     text: formatTable(report, toTableForm(context.settings)).trimEnd(),
@@ -40,8 +48,12 @@ export async function reportByWord(
   });
 }
 
+const withoutLastBreak = (text: string): string => text.replace(/\r?\n$/, '');
+
+type ReportParts = { readonly report: Report; readonly rows: ReportRows };
+
 /** The report as a file holds it. */
-function formatReport(report: Report, format: ReportFormat): string {
+function formatReport({ report, rows }: ReportParts, format: ReportFormat): string {
   switch (format) {
     case 'table':
       return formatTable(report, { width: 100, color: false });
@@ -49,5 +61,9 @@ function formatReport(report: Report, format: ReportFormat): string {
       return formatMarkdown(report);
     case 'json':
       return formatJson(report);
+    case 'csv':
+      return formatCsv(rows);
+    case 'junit':
+      return formatJunit(rows, report);
   }
 }

@@ -241,6 +241,22 @@ export const runSpecSchema: z.ZodType<RunSpec> = z.strictObject({
     maxUnscoredRate: z.number().nullable(),
     requireModels: z.boolean(),
   }),
+  ranking: z
+    .strictObject({
+      weights: z.strictObject({
+        accuracy: z.number().min(0).exactOptional(),
+        cost: z.number().min(0).exactOptional(),
+        latencyP50: z.number().min(0).exactOptional(),
+        latencyP95: z.number().min(0).exactOptional(),
+      }),
+      constraints: z.strictObject({
+        minAccuracy: z.number().nullable(),
+        maxErrorRate: z.number().nullable(),
+        maxCostUsd: z.number().nullable(),
+        maxLatencyP95Ms: z.number().nullable(),
+      }),
+    })
+    .exactOptional(),
   context: jsonObject,
   module: runModule.exactOptional(),
 });

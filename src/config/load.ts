@@ -128,8 +128,26 @@ function resolveRun(parts: RunParts, listed: readonly ListedRequest[], { run, ga
     },
     budgets: toBudgets(parts.budgets),
     gates,
+    ...toRanking(parts.ranking),
     context: isMap(context) ? (context as RunSpec['context']) : {},
     ...(run.module === null ? {} : { module: run.module }),
+  };
+}
+
+/** Nothing where the file says nothing: the board ranks by accuracy then. */
+function toRanking({ weights, constraints }: RunParts['ranking']): Pick<RunSpec, 'ranking'> {
+  if (weights === undefined && constraints === undefined) return {};
+  const { minAccuracy, maxErrorRate, maxCostUsd, maxLatencyP95 } = constraints ?? {};
+  return {
+    ranking: {
+      weights: weights ?? {},
+      constraints: {
+        minAccuracy: minAccuracy ?? null,
+        maxErrorRate: maxErrorRate ?? null,
+        maxCostUsd: maxCostUsd ?? null,
+        maxLatencyP95Ms: maxLatencyP95 ?? null,
+      },
+    },
   };
 }
 

@@ -159,15 +159,15 @@ export const judgeSchema = object({ model: name, params: jsonObject.optional() }
 
 export const rankingSchema = object({
   weights: object({
-    accuracy: amount.optional(),
-    cost: amount.optional(),
-    latencyP50: amount.optional(),
-    latencyP95: amount.optional(),
+    accuracy: amount.exactOptional(),
+    cost: amount.exactOptional(),
+    latencyP50: amount.exactOptional(),
+    latencyP95: amount.exactOptional(),
   }).optional(),
   constraints: object({
     minAccuracy: rate.optional(),
     maxErrorRate: rate.optional(),
-    maxCostUsd: amount.optional(),
+    maxCostUsd: amount.optional().describe('Mean of an attempt.'),
     maxLatencyP95: positiveDuration.optional(),
   }).optional(),
 });

@@ -31,6 +31,7 @@ export type RunParts = {
   readonly execution: z.output<typeof executionSchema>;
   readonly budgets: z.output<typeof budgetsSchema>;
   readonly gates: z.output<typeof gatesSchema>;
+  readonly ranking: z.output<typeof rankingSchema>;
 };
 
 export function readParts(run: RunText, gathered: Gathered): RunParts {
@@ -44,7 +45,6 @@ export function readParts(run: RunText, gathered: Gathered): RunParts {
     });
   noteUnused(run, gathered);
   check(judgeSchema.optional(), value['judge'], ['judge']);
-  check(rankingSchema.optional(), value['ranking'], ['ranking']);
   return {
     models: checkList(modelEntrySchema, 'models'),
     providers: checkList(providerSchema, 'providers'),
@@ -54,6 +54,7 @@ export function readParts(run: RunText, gathered: Gathered): RunParts {
     execution: check(executionSchema, value['execution'] ?? {}, ['execution']) ?? executionSchema.parse({}),
     budgets: check(budgetsSchema, value['budgets'] ?? {}, ['budgets']) ?? budgetsSchema.parse({}),
     gates: check(gatesSchema, value['gates'] ?? {}, ['gates']) ?? gatesSchema.parse({}),
+    ranking: check(rankingSchema, value['ranking'] ?? {}, ['ranking']) ?? {},
   };
 }
 
@@ -103,13 +104,9 @@ function noteUnused({ value, source }: RunText, gathered: Gathered): void {
     const message = `"${path.join('.')}" is not available in this version; remove it (it would never be checked)`;
     gathered.problems.push(toProblem(source, { path, at: 'key', message }));
   };
-  const { gates, ranking, judge } = value;
+  const { gates, judge } = value;
   if (isMap(gates) && gates['baseline'] !== undefined && gates['baseline'] !== null)
     refuse(['gates', 'baseline']);
-  if (isMap(ranking) && ranking['constraints'] !== undefined) refuse(['ranking', 'constraints']);
-  if (isMap(ranking) && ranking['weights'] !== undefined) {
-    gathered.warnings.push('"ranking.weights" is not used in this version: the leaderboard ranks by score');
-  }
   if (judge !== undefined) {
     gathered.warnings.push('"judge" is not used in this version: no scorer asks a model');
   }

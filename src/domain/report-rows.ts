@@ -1,4 +1,5 @@
 import type { Outcome, RunState } from './outcome.ts';
+import type { RankingRule } from './ranking-rule.ts';
 import type { Gates } from './run.ts';
 import type { Score } from './score.ts';
 import type { Price, Usage } from './usage.ts';
@@ -35,6 +36,7 @@ export type RunFacts = {
   };
   /** As declared in the run file. */
   readonly gates: Gates;
+  readonly ranking?: RankingRule;
   /** Caps passed under `onExceed: warn`, cleanup trouble and the like, one sentence each, in order. */
   readonly warnings: readonly string[];
 };

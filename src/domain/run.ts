@@ -3,6 +3,7 @@ import type { NetworkPhases } from './network-policy.ts';
 import type { ResourceLimits } from './resources.ts';
 import type { JsonObject } from './json.ts';
 import type { McpServerSpec } from './mcp-server.ts';
+import type { RankingRule } from './ranking-rule.ts';
 import type { RunModule } from './run-module.ts';
 import type { AttemptLimits } from './suite.ts';
 import type { ToolPolicyChange } from './tool-policy.ts';
@@ -147,6 +148,8 @@ export type RunSpec = {
   readonly execution: Execution;
   readonly budgets: Budgets;
   readonly gates: Gates;
+  /** How models are ranked; absent = by accuracy. */
+  readonly ranking?: RankingRule;
   readonly context: JsonObject;
   /** The code of a TypeScript run file; absent where a run has none. */
   readonly module?: RunModule;

@@ -1,6 +1,6 @@
 import CliTable3 from 'cli-table3';
 import { type Column, COLUMNS } from './board-columns.ts';
-import { describeAttempts, describeBoard, toRankText } from './report-words.ts';
+import { describeAttempts, describeBoard, describeTags, toRankText } from './report-words.ts';
 import type { Board, BoardRow } from './report-schema.ts';
 import { formatNotes, type Style } from './note-list.ts';
 import { hang, shortenMiddle, toPrintable, toWidth } from './terminal-text.ts';
@@ -122,8 +122,8 @@ function toTableRow({ row, board, layout, style }: RowParts): CliTable3.Horizont
 
 function formatAttempts(board: Board, { width, colors }: Style): string {
   const text = describeAttempts(board);
-  if (text === null) return '';
-  return hang('  • ', text, width)
+  return [...(text === null ? [] : [text]), ...describeTags(board)]
+    .flatMap((line) => hang('  • ', line, width))
     .map((line) => colors.dim(line))
     .join('\n');
 }

@@ -43,27 +43,29 @@ const redact = (failure: Failure): Failure => ({
   answerPreview: failure.answerPreview && redactPatterns(failure.answerPreview),
 });
 
+/** Why a cell has no pass; null = it has. */
+export function describeCell({ outcome, scores }: ReportCell): CellFault | null {
+  if (outcome === null)
+    return { outcome: 'unrecorded', code: null, phase: null, message: 'planned and not recorded' };
+  if (outcome.kind !== 'scored') return { outcome: outcome.kind, ...outcome.reason };
+  if (outcome.pass) return null;
+  const fault = findFault(scores);
+  return { outcome: 'wrong', code: fault?.kind ?? null, phase: null, message: explainWrong(fault) };
+}
+
+export type CellFault = Pick<Failure, 'outcome' | 'code' | 'phase' | 'message'>;
+
 function toFailure(cell: ReportCell): Failure | null {
-  const { outcome, task, caseId, attempt, generation } = cell;
-  if (outcome?.kind === 'scored' && outcome.pass) return null;
-  const facts = {
-    requestName: outcome?.kind === 'skipped' ? null : cell.requestName,
+  const fault = describeCell(cell);
+  if (fault === null) return null;
+  const { task, caseId, attempt, generation } = cell;
+  return {
+    ...fault,
+    requestName: fault.outcome === 'skipped' ? null : cell.requestName,
     modelId: cell.modelId,
     cells: 1,
     examples: [{ task, caseId, attempt, generation }],
     answerPreview: cell.answerPreview,
-  };
-  if (outcome === null) {
-    return { ...facts, outcome: 'unrecorded', code: null, phase: null, message: 'planned and not recorded' };
-  }
-  if (outcome.kind !== 'scored') return { ...facts, outcome: outcome.kind, ...outcome.reason };
-  const fault = findFault(cell.scores);
-  return {
-    ...facts,
-    outcome: 'wrong',
-    code: fault?.kind ?? null,
-    phase: null,
-    message: explainWrong(fault),
   };
 }
 

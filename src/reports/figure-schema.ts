@@ -45,6 +45,13 @@ export const passAtSchema = z.strictObject({
   ofCases: count,
 });
 
+export const passCurvePointSchema = z.strictObject({
+  k: count,
+  passAtK: share.nullable(),
+  passHatK: share.nullable(),
+  cases: count.describe('Cases with at least k scored attempts.'),
+});
+
 export const coverageSchema = z.strictObject({
   scored: count.describe('Cells with a score.'),
   planned: count.describe('Cells of the plan.'),
@@ -86,6 +93,9 @@ export const figuresSchema = z.strictObject({
   passRate: passRateSchema.nullable(),
   passAtK: passAtSchema.nullable().describe('Null when k is 1.'),
   passHatK: passAtSchema.nullable().describe('Null when k is 1 or attempts stop at the first pass.'),
+  passCurve: z
+    .array(passCurvePointSchema)
+    .describe('For each k up to the attempts of the plan; empty when k is 1 or strategy is pass.'),
   coverage: coverageSchema,
   outcomes: outcomesSchema,
   costUsd: z.number().min(0).nullable().describe('Null when the cost of any call is unknown.'),
@@ -95,7 +105,13 @@ export const figuresSchema = z.strictObject({
   ),
   wastedUsage: usageSchema.describe('Part of usage that bought no recorded answer.'),
   latency: z
-    .strictObject({ p50Ms: z.number(), p95Ms: z.number(), cells: count })
+    .strictObject({
+      p50Ms: z.number(),
+      p90Ms: z.number(),
+      p95Ms: z.number(),
+      p99Ms: z.number(),
+      cells: count,
+    })
     .nullable()
     .describe('Time in model calls of a cell, without waits.'),
   waitMs: z.number().min(0),

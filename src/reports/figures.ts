@@ -102,9 +102,12 @@ function toPassRate(cells: readonly ReportCell[], attempts: Attempts): Figures['
 }
 
 /** Under strategy `pass` the attempts were stopped by a pass, so only pass@k has a meaning: the share of cases solved. */
-function toPassAt(cells: readonly ReportCell[], attempts: Attempts): Pick<Figures, 'passAtK' | 'passHatK'> {
+function toPassAt(
+  cells: readonly ReportCell[],
+  attempts: Attempts,
+): Pick<Figures, 'passAtK' | 'passHatK' | 'passCurve'> {
   const { k, strategy } = attempts;
-  if (k < 2) return { passAtK: null, passHatK: null };
+  if (k < 2) return { passAtK: null, passHatK: null, passCurve: [] };
   const cases = [...Map.groupBy(cells, (cell) => cell.caseId).values()];
   if (strategy === 'pass') {
     const rate = toPassRate(
@@ -112,7 +115,7 @@ function toPassAt(cells: readonly ReportCell[], attempts: Attempts): Pick<Figure
       attempts,
     );
     const passAtK = { k, value: rate?.value ?? null, cases: rate?.cases ?? 0, ofCases: cases.length };
-    return { passAtK, passHatK: null };
+    return { passAtK, passHatK: null, passCurve: [] };
   }
   const tallies = cases.map((attemptsOfCase) => {
     const scored = attemptsOfCase.flatMap(({ outcome }) =>
@@ -120,7 +123,12 @@ function toPassAt(cells: readonly ReportCell[], attempts: Attempts): Pick<Figure
     );
     return { attempts: scored.length, passes: scored.filter(Boolean).length };
   });
-  return { passAtK: estimatePassAtK(tallies, k), passHatK: estimatePassHatK(tallies, k) };
+  const passCurve = Array.from({ length: k }, (_, index) => {
+    const at = estimatePassAtK(tallies, index + 1);
+    const { value: passHatK } = estimatePassHatK(tallies, index + 1);
+    return { k: at.k, passAtK: at.value, passHatK, cases: at.cases };
+  });
+  return { passAtK: estimatePassAtK(tallies, k), passHatK: estimatePassHatK(tallies, k), passCurve };
 }
 
 function countOutcomes(cells: readonly ReportCell[]): Figures['outcomes'] {
@@ -151,8 +159,9 @@ const sumUsage = (usages: readonly UsageFigures[]): UsageFigures =>
 
 function toLatency(latencies: readonly number[]): Figures['latency'] {
   const p50Ms = toPercentile(latencies, 0.5);
-  const p95Ms = toPercentile(latencies, 0.95);
-  return p50Ms === null || p95Ms === null ? null : { p50Ms, p95Ms, cells: latencies.length };
+  if (p50Ms === null) return null;
+  const at = (share: number): number => toPercentile(latencies, share) ?? p50Ms;
+  return { p50Ms, p90Ms: at(0.9), p95Ms: at(0.95), p99Ms: at(0.99), cells: latencies.length };
 }
 
 function countLimits(cells: readonly ReportCell[]): Figures['limits'] {

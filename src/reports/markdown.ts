@@ -4,6 +4,7 @@ import {
   describeAttempts,
   describeBoard,
   describeFailure,
+  describeTags,
   listRunFacts,
   SHOWN_FAILURES,
   toRankText,
@@ -36,7 +37,7 @@ const formatBoard = (board: Board): readonly string[] => [
   `## ${toMarkdownText(board.requestName)}`,
   toMarkdownText(describeBoard(board)),
   formatRows(board),
-  formatNotes(board.notes, describeAttempts(board)),
+  formatNotes(board.notes, [describeAttempts(board) ?? [], describeTags(board)].flat()),
 ];
 
 function formatRows(board: Board): string {
@@ -68,10 +69,8 @@ function toCells(row: BoardRow, board: Board): readonly string[] {
 
 const toTableLine = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-const formatNotes = (notes: readonly Note[], first: string | null = null): string =>
-  [...(first === null ? [] : [first]), ...notes.map((note) => note.text)]
-    .map((text) => `- ${toMarkdownText(text)}`)
-    .join('\n');
+const formatNotes = (notes: readonly Note[], first: readonly string[] = []): string =>
+  [...first, ...notes.map((note) => note.text)].map((text) => `- ${toMarkdownText(text)}`).join('\n');
 
 function formatGates({ gateFailures }: Report): readonly string[] {
   if (gateFailures.length === 0) return [];

@@ -1,30 +1,33 @@
 import type { ReportRequest } from '../domain/report-rows.ts';
 import { countCasesNeeded } from '../statistics/cases-needed.ts';
 import { MIN_CLUSTERS } from '../statistics/paired.ts';
-import type { Ranking } from '../statistics/ranking.ts';
 import type { Figures } from './figure-schema.ts';
-import { toDurationText } from './figure-text.ts';
+import { toCostText, toDurationText } from './figure-text.ts';
+import type { BoardRanking } from './rank-board.ts';
 import type { BoardRow, Note } from './report-schema.ts';
 
 export type BoardFacts = {
   readonly request: ReportRequest;
   readonly rows: readonly BoardRow[];
-  readonly ranking: Ranking;
+  readonly ranking: BoardRanking;
 };
 
 /** What a reader must know before believing the board: about the request, then about each model. */
 export function toBoardNotes(facts: BoardFacts): Note[] {
-  const { request, rows } = facts;
+  const { request, rows, ranking } = facts;
   const texts = [
     toNote('request_failed', request.failure && `the request ended in preparation: ${request.failure}`),
     toNote('shared_cases', explainShared(facts)),
+    ...rows.flatMap((row) => toNote('weights', explainWeights(row, rows[0]), row.modelId)),
     toNote('margin', explainMargin(facts)),
+    toNote('single_survivor', explainSurvivor(facts)),
+    toNote('front', explainFront(facts)),
     toNote(
       'host_no_isolation',
       request.environment === 'host' &&
         'host: no isolation. Agents and graders ran on the worker’s machine with its files in reach',
     ),
-    ...rows.flatMap((row) => toModelNotes(row)),
+    ...rows.flatMap((row) => toModelNotes(row, ranking)),
   ];
   return texts.flatMap((note) => (note === null ? [] : [{ ...note, requestName: request.name }]));
 }
@@ -39,10 +42,58 @@ function explainShared({ rows, ranking }: BoardFacts): string | null {
   return `ranks compare the ${count(ranking.sharedCases, 'case')} that all ${ranked.length} ranked models have, of up to ${most}`;
 }
 
+/** What the weighted sum of a model is made of; the rule stands with the first. */
+function explainWeights({ modelId, composite }: BoardRow, first: BoardRow | undefined): string | null {
+  if (composite === null) return null;
+  const parts = composite.parts.map(
+    ({ metric, share, normalised }) => `${toShareText(share)} × ${metric} ${normalised.toFixed(2)}`,
+  );
+  const rule = ' (accuracy as it is, of the others the best value / its own)';
+  return `${modelId}: weighted sum ${composite.value.toFixed(3)} = ${parts.join(' + ')}${modelId === first?.modelId ? rule : ''}`;
+}
+
+const toShareText = (share: number): string => String(Number(share.toFixed(2)));
+
+/** A ranking of one, because constraints left no other. */
+function explainSurvivor({ rows, ranking }: BoardFacts): string | null {
+  const ranked = rows.filter((row) => row.status === 'ranked');
+  if (ranked.length !== 1 || ranking.disqualified.size === 0) return null;
+  return `${ranked[0]?.modelId} is the only model that keeps the constraints: it was compared with no other`;
+}
+
+/** Of two models that have a price and a rank. */
+function explainFront({ rows }: BoardFacts): string | null {
+  const known = rows.filter((row) => row.status === 'ranked' && row.attemptCostUsd !== null);
+  if (known.length < 2 || known.every((row) => row.attemptCostUsd === 0)) return null;
+  const front = known.filter((row) => row.onFront);
+  const named = front.map(
+    ({ modelId, sharedMean, attemptCostUsd }) =>
+      `${modelId} (${(sharedMean ?? 0).toFixed(2)}, ${toCostText(attemptCostUsd)})`,
+  );
+  const rest = known.length - front.length;
+  const beaten =
+    rest === 0
+      ? ''
+      : `; ${rest === 1 ? '1 other is' : `${rest} others are`} neither better nor cheaper than one of these`;
+  return `best by mean and cost of an attempt: ${named.join(', ')}${beaten}`;
+}
+
+const SMALL_MARGIN = 0.02;
+
+function explainWeightedMargin({ rows, ranking }: BoardFacts): string | null {
+  const [first, second] = rows;
+  if (ranking.isTopSeparated !== false || first?.composite == null || second?.composite == null) return null;
+  const margin = first.composite.value - second.composite.value;
+  const small = margin < SMALL_MARGIN ? ', a small margin: other weights may turn it' : '';
+  return `${first.modelId} and ${second.modelId} cannot be separated under these weights on ${count(ranking.sharedCases, 'shared case')} (margin ${margin.toFixed(3)}${small})`;
+}
+
 /** Why the first two share a band, and what would settle it. */
-function explainMargin({ rows, ranking }: BoardFacts): string | null {
+function explainMargin(facts: BoardFacts): string | null {
+  const { rows, ranking } = facts;
   const [first, second] = rows;
   const { topTwo, alpha } = ranking;
+  if (ranking.isTopSeparated !== null) return explainWeightedMargin(facts);
   if (topTwo === null || topTwo.isSeparated || first === undefined || second === undefined) return null;
   const pair = `${first.modelId} and ${second.modelId} cannot be separated on ${count(topTwo.cases, 'shared case')}`;
   const tally = `${topTwo.wins} better, ${topTwo.losses} worse, ${topTwo.ties} equal`;
@@ -54,7 +105,7 @@ function explainMargin({ rows, ranking }: BoardFacts): string | null {
   return `${pair} (${margin}): ${few ? `at least ${MIN_CLUSTERS} independent cases are needed` : 'no sensible number of cases would settle it'}`;
 }
 
-function toModelNotes(row: BoardRow): readonly (Note | null)[] {
+function toModelNotes(row: BoardRow, ranking: BoardRanking): readonly (Note | null)[] {
   const { modelId, figures } = row;
   const note = (code: string, text: string | false | null): Note | null =>
     toNote(code, text && `${modelId}: ${text}`, modelId);
@@ -64,8 +115,11 @@ function toModelNotes(row: BoardRow): readonly (Note | null)[] {
     note('coverage', !coverage.complete && coverage.planned > 0 && explainCoverage(figures)),
     note(
       'unranked',
-      row.status === 'unranked' && `too few cases to be ranked (${count(figures.mean?.cases ?? 0, 'case')})`,
+      row.status === 'unranked' &&
+        (ranking.unweighed.get(modelId) ??
+          `too few cases to be ranked (${count(figures.mean?.cases ?? 0, 'case')})`),
     ),
+    note('disqualified', row.disqualified.length > 0 && `disqualified: ${row.disqualified.join('; ')}`),
     note('weight', figures.mean === null && outcomes.scored > 0 && 'every scored case has weight 0: no mean'),
     note('output_cut', figures.limits.output > 0 && explainCut(figures)),
     note('limits', explainLimits(figures)),

@@ -1,21 +1,64 @@
 import { z } from 'zod';
 import { OUTCOME_KINDS } from '../domain/outcome.ts';
-import { figuresSchema, usageSchema } from './figure-schema.ts';
+import { METRICS } from '../domain/ranking-rule.ts';
+import { figuresSchema, intervalSchema, usageSchema } from './figure-schema.ts';
 
 const count = z.int().min(0);
 const nullableText = z.string().nullable();
+
+export const tagFiguresSchema = z.strictObject({
+  tag: z.string(),
+  mean: z.number().nullable(),
+  interval: intervalSchema.nullable(),
+  cases: count.describe('Cases with a value and a weight above 0.'),
+  scored: count.describe('Cells with a score.'),
+  planned: count,
+});
+
+const metric = z.enum(METRICS);
+
+export const compositeSchema = z
+  .strictObject({
+    value: z.number(),
+    parts: z.array(
+      z.strictObject({
+        metric,
+        share: z.number().describe('Weight as a share of all weights.'),
+        value: z
+          .number()
+          .describe('On the shared cases: a share, US dollars of an attempt, or milliseconds.'),
+        normalised: z.number().describe('Accuracy as it is; of the others the best value / this one.'),
+      }),
+    ),
+  })
+  .describe('Weighted sum that decides the rank; null when accuracy alone does.');
 
 export const boardRowSchema = z.strictObject({
   modelId: z.string(),
   model: z.string(),
   providerId: z.string(),
   status: z
-    .enum(['ranked', 'unranked', 'no_data'])
-    .describe('unranked: too few cases to be compared. no_data: nothing was scored.'),
+    .enum(['ranked', 'unranked', 'disqualified', 'no_data'])
+    .describe(
+      'unranked: too few cases to be compared, or a weighed figure is not known. disqualified: a constraint of the ranking is not kept. no_data: nothing was scored.',
+    ),
   noDataReason: nullableText,
+  disqualified: z.array(z.string()).describe('Constraints that it does not keep.'),
   rank: count.nullable().describe('1 = best; models of one band share it.'),
   band: count.nullable().describe('Models that the paired comparison cannot separate share one.'),
   sharedMean: z.number().nullable().describe('Mean over the cases that every ranked model has.'),
+  composite: compositeSchema.nullable(),
+  attemptCostUsd: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe(
+      'Mean cost of a scored attempt, of ranked models on the shared cases; null when one is not known.',
+    ),
+  onFront: z
+    .boolean()
+    .describe('Whether no ranked model is both as good and as cheap and better in one of the two.'),
+  tags: z.array(tagFiguresSchema),
   figures: figuresSchema,
 });
 
@@ -40,6 +83,9 @@ export const boardSchema = z.strictObject({
   recorded: count,
   sharedCases: count.describe('Cases that every ranked model has: only they decide ranks.'),
   alpha: z.number().describe('Level of each comparison behind the bands.'),
+  weights: z
+    .partialRecord(metric, z.number().min(0))
+    .describe('What the ranking weighs, as declared or asked for; empty = accuracy alone.'),
   rows: z.array(boardRowSchema).describe('Best first; then unranked, then no_data.'),
   notes: z.array(noteSchema),
 });
@@ -107,6 +153,7 @@ export const reportSchema = z
 
 export type Report = z.infer<typeof reportSchema>;
 export type Board = z.infer<typeof boardSchema>;
+export type TagFigures = z.infer<typeof tagFiguresSchema>;
 export type BoardRow = z.infer<typeof boardRowSchema>;
 export type Note = z.infer<typeof noteSchema>;
 export type Failure = z.infer<typeof failureSchema>;

@@ -1,4 +1,11 @@
-import { toCostText, toCountText, toDurationText, toPercentText, toTokens } from './figure-text.ts';
+import {
+  toCostText,
+  toCountText,
+  toDurationText,
+  toPercentText,
+  toScoreText,
+  toTokens,
+} from './figure-text.ts';
 import type { Board, BoardRow, Failure, Report } from './report-schema.ts';
 import { shortenMiddle, toPrintable } from './terminal-text.ts';
 
@@ -52,6 +59,26 @@ export function describeAttempts({ rows, attempts }: Board): string | null {
   const names =
     attempts.strategy === 'pass' ? `pass@${attempts.k}` : `pass@${attempts.k} and pass^${attempts.k}`;
   return `${names}: ${models.join(', ')}`;
+}
+
+/** Tags that are listed; the JSON report has all. */
+const SHOWN_TAGS = 12;
+
+/** The mean of every model for each tag, a line each; none without tags. */
+export function describeTags({ rows }: Board): readonly string[] {
+  const tags = [...new Set(rows.flatMap((row) => row.tags.map(({ tag }) => tag)))];
+  const lines = tags.slice(0, SHOWN_TAGS).flatMap((tag) => {
+    const means = rows.flatMap(({ modelId, tags: own }) => {
+      const figures = own.find((one) => one.tag === tag);
+      if (figures === undefined || figures.mean === null) return [];
+      const partial =
+        figures.scored < figures.planned ? ` (${figures.scored} of ${figures.planned} cells)` : '';
+      return [`${toPrintable(modelId)} ${toScoreText(figures.mean)} n=${figures.cases}${partial}`];
+    });
+    return means.length === 0 ? [] : [`tag ${toPrintable(tag)}: ${means.join(', ')}`];
+  });
+  const hidden = tags.length - SHOWN_TAGS;
+  return hidden > 0 ? [...lines, `${hidden} more tags: --format json`] : lines;
 }
 
 export type FailureWords = {

@@ -19,10 +19,20 @@ export type Ranking = {
   /** Models with too few cases to be compared. */
   readonly unranked: readonly string[];
   readonly sharedCases: number;
+  readonly sharedCaseIds: readonly string[];
   /** Level of each comparison: 5 % divided by the number of models behind the first (Bonferroni). */
   readonly alpha: number;
   /** First against second; null with fewer than two ranked models. */
   readonly topTwo: PairedComparison | null;
+};
+
+/** Models that can be compared, over the cases that each of them has; the names of the others. */
+export type Comparable = {
+  readonly shared: readonly RankEntry[];
+  readonly unranked: readonly string[];
+  readonly sharedCases: number;
+  readonly sharedCaseIds: readonly string[];
+  readonly alpha: number;
 };
 
 /** A model takes part when it has a value on at least this share of the cases of the model that has most. */
@@ -34,27 +44,36 @@ const MIN_SHARE = 0.5;
  * the model that opened it (`comparePaired`), in which case it opens the next one. Deterministic.
  */
 export function rankModels(entries: readonly RankEntry[]): Ranking {
+  const { shared, ...facts } = selectComparable(entries);
+  const { alpha } = facts;
+  const ordered = shared
+    .map((entry) => ({ ...entry, sharedMean: estimateMean(entry.values)?.value ?? 0 }))
+    .toSorted((a, b) => b.sharedMean - a.sharedMean);
+  const [first, second] = ordered;
+  return {
+    ...facts,
+    ranked: toBands(ordered, alpha),
+    topTwo:
+      first === undefined || second === undefined
+        ? null
+        : comparePaired(first.values, second.values, { alpha }),
+  };
+}
+
+/** Who takes part, and the cases that decide. */
+export function selectComparable(entries: readonly RankEntry[]): Comparable {
   const most = Math.max(0, ...entries.map((entry) => toWeighted(entry.values).length));
   const takesPart = (entry: RankEntry): boolean => {
     const count = toWeighted(entry.values).length;
     return count > 0 && count >= MIN_SHARE * most;
   };
   const shared = keepShared(entries.filter(takesPart));
-  const sharedCases = shared[0]?.values.length ?? 0;
-  const alpha = 0.05 / Math.max(1, shared.length - 1);
-  const ordered = shared
-    .map((entry) => ({ ...entry, sharedMean: estimateMean(entry.values)?.value ?? 0 }))
-    .toSorted((a, b) => b.sharedMean - a.sharedMean);
-  const [first, second] = ordered;
   return {
-    ranked: toBands(ordered, alpha),
+    shared,
     unranked: entries.filter((entry) => !takesPart(entry)).map((entry) => entry.modelId),
-    sharedCases,
-    alpha,
-    topTwo:
-      first === undefined || second === undefined
-        ? null
-        : comparePaired(first.values, second.values, { alpha }),
+    sharedCases: shared[0]?.values.length ?? 0,
+    sharedCaseIds: shared[0]?.values.map(({ caseId }) => caseId) ?? [],
+    alpha: 0.05 / Math.max(1, shared.length - 1),
   };
 }
 

@@ -46,6 +46,7 @@ async function loadFacts(db: Db, run: RunRow, plan: RunPlan): Promise<RunFacts> 
       maxRunTokens: caps?.max_run_tokens ?? null,
     },
     gates: plan.spec.gates,
+    ...(plan.spec.ranking === undefined ? {} : { ranking: plan.spec.ranking }),
     warnings: await loadWarnings(db, run.runId),
   };
 }

@@ -6,6 +6,8 @@ test('the name of the file chooses the form of a report, and a form that does no
   expect(chooseFormat(undefined, 'out/board.MD')).toBe('markdown');
   expect(chooseFormat(undefined, 'board.json')).toBe('json');
   expect(chooseFormat(undefined, 'board.txt')).toBe('table');
-  expect(() => chooseFormat(undefined, 'board.csv')).toThrow('"board.csv": a report has no such form');
+  expect(chooseFormat(undefined, 'board.csv')).toBe('csv');
+  expect(chooseFormat(undefined, 'junit.xml')).toBe('junit');
+  expect(() => chooseFormat(undefined, 'board.pdf')).toThrow('"board.pdf": a report has no such form');
   expect(chooseFormat('json', 'board.csv')).toBe('json');
 });

@@ -115,7 +115,6 @@ context:   { tenant: acme }
     'model "gpt-5-mini" does not take temperature 0: a reasoning model draws as it likes; remove it, steer by reasoningEffort',
     'harness "command" is not available in this version; available: direct, agent',
     '"image" is missing: expected text',
-    '"ranking.constraints" is not available in this version; remove it (it would never be checked)',
     '"gates.baseline" is not available in this version; remove it (it would never be checked)',
   ]);
 });
@@ -129,11 +128,7 @@ suite: s.yaml
 judge: { model: p:x }
 ranking: { weights: { accuracy: 1 } }
 `);
-  expect(warnings.map((warning) => /^"?([\w.[\]]+)/.exec(warning)?.[1])).toEqual([
-    'ranking.weights',
-    'judge',
-    'suite',
-  ]);
+  expect(warnings.map((warning) => /^"?([\w.[\]]+)/.exec(warning)?.[1])).toEqual(['judge', 'suite']);
 });
 
 test('durations become milliseconds and null means no limit', async () => {

@@ -1,8 +1,9 @@
 import { Option } from 'commander';
 import { addJsonOption, RUN_ARGUMENT, type AddCommand } from '../command.ts';
+import { parseWeights } from '../parse-weights.ts';
 import { chooseFormat, REPORT_FORMATS, type ReportFormat } from '../report-format.ts';
 
-type ReportOptions = { readonly format?: ReportFormat; readonly output?: string };
+type ReportOptions = { readonly format?: ReportFormat; readonly output?: string; readonly weights?: string };
 
 export const addReport: AddCommand = (program, run) => {
   addJsonOption(program.command('report'))
@@ -16,12 +17,18 @@ export const addReport: AddCommand = (program, run) => {
     )
     .option(
       '-o, --output <file>',
-      'write it there instead of printing it; .md, .json and .txt choose the form',
+      'write it there instead of printing it; .md, .json, .csv, .xml (JUnit) and .txt choose the form',
     )
-    .action((word: string, { format, output }: ReportOptions) =>
+    .option(
+      '--weights <list>',
+      'rank as if the run weighed this, such as accuracy=0.7,cost=0.2,latencyP95=0.1',
+    )
+    .action((word: string, { format, output, weights }: ReportOptions) =>
       run(async (context) => {
         const { reportByWord } = await import('../report-by-word.ts');
-        return reportByWord({ word, format: chooseFormat(format, output), output: output ?? null }, context);
+        const query = { word, format: chooseFormat(format, output), output: output ?? null };
+        const asked = weights === undefined ? {} : { weights: parseWeights(weights) };
+        return reportByWord({ ...query, ...asked }, context);
       }),
     );
 };
