@@ -41,13 +41,19 @@ function toAttributes(text: string): { [name: string]: string } {
   return Object.fromEntries(found);
 }
 
-const NAMED: { readonly [name: string]: string } = { amp: '&', lt: '<', gt: '>', quot: '"' };
+const NAMED: { readonly [name: string]: string } = {
+  'amp;': '&',
+  'lt;': '<',
+  'gt;': '>',
+  'quot;': '"',
+};
 
 function decode(text: string): string {
   if (text.includes(']]>')) throw new Error(']]> in text');
-  return text.replaceAll(/&(#?)(\w*)(;?)/g, (_, hash: string, name: string, end: string) => {
-    const named = hash === '#' ? String.fromCodePoint(Number(name)) : NAMED[name];
-    if (named === undefined || end !== ';') throw new Error(`&${name} is no reference`);
-    return named;
+  return text.replaceAll(/&([^&;\s]*;?)/g, (_, reference: string) => {
+    const code = /^#(\d+);$/.exec(reference)?.[1];
+    const read = code === undefined ? NAMED[reference] : String.fromCodePoint(Number(code));
+    if (read === undefined) throw new Error(`&${reference} is no reference`);
+    return read;
   });
 }
