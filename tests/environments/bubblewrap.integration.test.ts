@@ -13,6 +13,7 @@ import type {
 import { NO_LIMITS, type ResourceLimits } from '../../src/domain/resources.ts';
 import { createBubblewrap, describeBubblewrap, makeSessionsFolder } from './bubblewrap-subject.ts';
 import { testAllowlist } from './allowlist-test.ts';
+import { testServed } from './served-test.ts';
 import { countRunning, makeMark } from './marked-processes.ts';
 import { makeRootFilesystem } from './root-filesystem.ts';
 import { makeDirectory, run } from './test-session.ts';
@@ -78,6 +79,17 @@ describe.skipIf(problem !== null)('environment bubblewrap', () => {
   if (!grouped) console.warn('skipped: limits by control groups, which this user cannot make');
 
   testAllowlist(open);
+
+  testServed(
+    [{ mode: 'none' }, { mode: 'allowlist', allow: ['localhost:1'] }, { mode: 'public' }],
+    async (more) => {
+      const provider = create();
+      const sessionId = `s/${randomUUID()}`;
+      const session = await provider.open({ sessionId, variables: {}, ...more });
+      onTestFinished(() => provider.close(session.handle));
+      return { session, provider };
+    },
+  );
 
   test.skipIf(!grouped)('a command that takes too much memory is ended and its limit named', async () => {
     const session = await open({ resources: limits({ memoryBytes: 64 << 20 }) });

@@ -8,6 +8,7 @@ import { createDockerEnvironment } from '../../src/environments/docker.ts';
 import type { EnvironmentSession, OpenRequest } from '../../src/environments/environment.ts';
 import { findEngineProblem, IMAGE, startEngine, type TestEngine } from './docker-subject.ts';
 import { testAllowlist } from './allowlist-test.ts';
+import { testServed } from './served-test.ts';
 import { countRunning, makeMark } from './marked-processes.ts';
 import { makeDirectory, run } from './test-session.ts';
 
@@ -126,6 +127,17 @@ describe.skipIf(skip !== null)('environment docker', { timeout: 60_000 }, () => 
   });
 
   testAllowlist(open);
+
+  testServed(
+    [{ mode: 'none' }, { mode: 'allowlist', allow: ['localhost:1'] }, { mode: 'public' }],
+    async (more) => {
+      const provider = engine.create(root);
+      const sessionId = `s/${randomUUID()}`;
+      const session = await provider.open({ sessionId, variables: {}, image: IMAGE, ...more });
+      onTestFinished(() => provider.close(session.handle));
+      return { session, provider };
+    },
+  );
 
   test('a command that takes too much memory is ended and its limit named', async () => {
     const session = await open({
