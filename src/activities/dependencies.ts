@@ -35,6 +35,11 @@ export type Dependencies = {
   readonly hostId: string;
   /** Told of each call that a provider throttled: this process gives the engine less. */
   readonly onThrottled: (engineId: string) => void;
+  /**
+   * A slot among the calls of an engine in flight, for a call that its queue does not bring; returns how to give it
+   * back. Rejects with the signal's reason.
+   */
+  readonly borrowSlot: (engineId: string, signal: AbortSignal) => Promise<() => void>;
   /** Hides the values of known keys: in everything that is kept and read back. */
   readonly redact: (text: string) => string;
   /** In [0, 1). */

@@ -1,24 +1,21 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { checkLimits } from '../domain/agent-limits.ts';
 import { outputCap } from '../domain/estimate.ts';
 import type { CallKey } from '../domain/ids.ts';
-import { addKnown, totalTokens } from '../domain/usage.ts';
+import { addKnown, toCostUsd, totalTokens } from '../domain/usage.ts';
 import { toWorstCase, type WorstCase } from '../domain/worst-case.ts';
 import { toEngineId } from '../providers/lookup.ts';
 import type { AgentClient } from '../recording-proxy/agent-client.ts';
 import type { ProxiedRequest, ProxyDesk } from '../recording-proxy/proxy-server.ts';
 import type { Asked } from '../recording-proxy/wire-form.ts';
 import { noteWarning } from '../store/attempt-warnings.ts';
-import { beginCall } from '../store/model-calls.ts';
 import type { TrySpending } from '../store/proxied-calls.ts';
+import { admitProxied } from './admit-proxied.ts';
 import { countProxiedTokens } from './count-proxied-tokens.ts';
 import type { Dependencies } from './dependencies.ts';
 import { runProxiedCall, type ProxiedEnd } from './proxied-call.ts';
 import { ProxyTranscript } from './proxy-transcript.ts';
 import type { ProxyEnd, ProxyReport, RecordingRequest } from './recording-proxy.ts';
 import type { CellPlace } from './run-reader.ts';
-import { spreadWait } from './spread-wait.ts';
-import { untilWritten } from './until-written.ts';
 
 type DeskOptions = RecordingRequest & { readonly place: CellPlace; readonly spending: TrySpending };
 
@@ -86,9 +83,7 @@ export class RecordingDesk implements ProxyDesk {
     const signal = AbortSignal.any([client.gone, this.#cut.signal]);
     const prepared = this.#prepare(request, asked, signal);
     try {
-      const requestNumber = await this.#admit(prepared);
-      if (requestNumber === null) return this.#refuse(request);
-      await this.#run(prepared, requestNumber);
+      await this.#admitAndRun(prepared);
     } catch (error) {
       if (!signal.aborted) throw error;
       client.breakOff();
@@ -132,32 +127,20 @@ export class RecordingDesk implements ProxyDesk {
     return { ...request, asked, key, worst, maxOutputTokens, signal };
   }
 
-  /** Waits with the connection open as long as the store says so. Null = it grants no call any more. */
-  async #admit({ key, worst, signal }: PreparedRequest): Promise<number | null> {
-    const { db, random } = this.#dependencies;
-    const { model } = this.#options.place;
-    const call = { key, modelId: model.id, engineId: this.#engineId, maxRetries: 0 };
-    const started = this.#dependencies.now();
-    for (;;) {
-      const waitedMs = this.#dependencies.now() - started;
-      const admission = await untilWritten(
-        () => beginCall(db, { ...call, worstTokens: worst.tokens, worstUsd: worst.usd, waitedMs }),
-        signal,
-      );
-      switch (admission.kind) {
-        case 'granted':
-          return admission.requestNumber;
-        case 'stopped':
-          return this.#end({ kind: 'stopped', scope: 'run', code: admission.reason });
-        case 'over_budget':
-          return this.#end({ kind: 'stopped', scope: admission.scope, code: 'budget' });
-        case 'wait':
-          await delay(spreadWait(admission, random()), undefined, { signal });
-          break;
-        case 'recorded':
-        case 'failed':
-          throw new Error(`request ${key.step} of this try has been made before`);
-      }
+  /** Waits with the connection open as long as the store says so. */
+  async #admitAndRun(prepared: PreparedRequest): Promise<void> {
+    const { key, worst, signal } = prepared;
+    const modelId = this.#options.place.model.id;
+    const ask = { key, modelId, engineId: this.#engineId, worst, signal };
+    const admission = await admitProxied(this.#dependencies, ask);
+    if (admission.kind === 'refused') {
+      this.#end(admission.end);
+      return this.#refuse(prepared);
+    }
+    try {
+      await this.#run(prepared, admission.requestNumber);
+    } finally {
+      admission.giveBack();
     }
   }
 
@@ -187,7 +170,13 @@ export class RecordingDesk implements ProxyDesk {
     const known = end.usage === null ? null : totalTokens(end.usage);
     if (end.usage === null && served) this.#lostTokens += worst.tokens;
     const lastFailure = { class: name, message, status };
-    this.#report = { ...this.#report, tokens: addKnown(tokens, known), lastFailure };
+    const paid = end.usage === null ? null : toCostUsd(end.usage, this.#options.place.model.price);
+    this.#report = {
+      ...this.#report,
+      tokens: addKnown(tokens, known),
+      costUsd: addKnown(costUsd, paid),
+      lastFailure,
+    };
   }
 
   #lookAtLimits(): void {
@@ -205,10 +194,9 @@ export class RecordingDesk implements ProxyDesk {
     if (limit !== null && ended === null) this.#end({ kind: 'limit', limit });
   }
 
-  #end(ended: ProxyEnd): null {
+  #end(ended: ProxyEnd): void {
     if (this.#report.ended === null) this.#report = { ...this.#report, ended };
     this.#refusing.abort(new Error(describeEnd(ended)));
-    return null;
   }
 
   #refuse({ form, client }: ProxiedRequest): void {

@@ -37,8 +37,9 @@ export function buildDependencies(parts: {
   readonly projectDir: string | null;
   readonly logger: Logger;
   readonly onThrottled: Dependencies['onThrottled'];
+  readonly borrowSlot: Dependencies['borrowSlot'];
 }): Built {
-  const { db, connection, namespace, dataDir, hostId, projectDir, logger, onThrottled } = parts;
+  const { db, connection, namespace, dataDir, hostId, projectDir, logger, onThrottled, borrowSlot } = parts;
   const path = readKey('PATH') ?? '';
   const place = { hostId, installationId: hostId, path };
   const providers = createEnvironments({
@@ -79,6 +80,7 @@ export function buildDependencies(parts: {
     },
     hostId,
     onThrottled,
+    borrowSlot,
     redact: (text) => secrets.redact(text),
     random: Math.random,
     now: Date.now,

@@ -1,6 +1,5 @@
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { createActivities } from '../activities/index.ts';
 import { MAX_PROCESSES } from '../modules/module-pool.ts';
@@ -39,12 +38,14 @@ const SHUTDOWN_GRACE_MS = 45_000;
 /** Builds one worker process: workflows and store, sessions of this host, one worker for each engine. */
 export async function composeWorker(parts: WorkerParts) {
   const hostId = readHostId(parts.dataDir);
-  const calls = new EventEmitter<{ throttled: [engineId: string] }>();
+  // Built last, from what needs it.
+  const late: { engines: EngineWorkers | null } = { engines: null };
   const built = buildDependencies({
     ...parts,
     hostId,
     projectDir: parts.projectDir ?? null,
-    onThrottled: (engineId) => calls.emit('throttled', engineId),
+    onThrottled: (engineId) => late.engines?.noteThrottle(engineId),
+    borrowSlot: async (...asked) => (await late.engines?.borrowSlot(...asked)) ?? (() => undefined),
   });
   const activities = createActivities(built.dependencies);
   const bundle = await loadWorkflowBundle(join(parts.dataDir, 'cache'));
@@ -87,7 +88,7 @@ export async function composeWorker(parts: WorkerParts) {
   });
   const hasKey = (name: string): boolean => built.secrets.read(name) !== null;
   const engines = new EngineWorkers({ ...parts, hostId, activities: { callModel }, common, hasKey });
-  calls.on('throttled', (engineId) => engines.noteThrottle(engineId));
+  late.engines = engines;
   return assemble({ workers: [main, ...sessions, modules], engines, hostId, ...built });
 }
 

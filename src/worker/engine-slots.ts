@@ -35,6 +35,8 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   private pauseTimer: NodeJS.Timeout | null = null;
   private readonly lookTimer: NodeJS.Timeout;
   private readonly waiting = new WaitingPolls<Permit>();
+  private readonly borrowers = new WaitingPolls<() => void>();
+  private lent = 0;
 
   constructor(options: EngineSlotsOptions) {
     this.options = options;
@@ -89,6 +91,16 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
     return permit;
   }
 
+  /**
+   * A slot for a call that no task of the queue brings, such as an external agent's; returns how to give it back.
+   * Polls that only wait for a task hold slots too, and do not stand in its way.
+   */
+  borrow(signal: AbortSignal): Promise<() => void> {
+    const slot = this.borrowers.wait(signal, () => this.lend());
+    this.handOut();
+    return slot;
+  }
+
   tryReserveSlot(): SlotPermit | null {
     return this.hasFree() ? this.issue() : null;
   }
@@ -96,7 +108,7 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   markSlotUsed({ permit }: { readonly permit: SlotPermit }): void {
     (permit as Permit).used = true;
     this.used += 1;
-    this.peakUsed = Math.max(this.peakUsed, this.used);
+    this.notePeak();
   }
 
   releaseSlot({ permit }: { readonly permit: SlotPermit }): void {
@@ -110,19 +122,43 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
     return { used: false };
   }
 
+  private lend(): () => void {
+    this.lent += 1;
+    this.notePeak();
+    let isBack = false;
+    return () => {
+      if (isBack) return;
+      isBack = true;
+      this.lent -= 1;
+      this.handOut();
+    };
+  }
+
+  private notePeak(): void {
+    this.peakUsed = Math.max(this.peakUsed, this.used + this.lent);
+  }
+
   private hasFree(): boolean {
-    // One slot at least goes on: it finds out whether the provider takes calls again.
-    const rested = Math.max(1, this.limit - this.resting);
-    return this.issued < rested && Date.now() >= this.pausedUntilMs;
+    return this.issued + this.lent < this.rested && Date.now() >= this.pausedUntilMs;
+  }
+
+  private mayLend(): boolean {
+    return this.used + this.lent < this.rested && Date.now() >= this.pausedUntilMs;
+  }
+
+  /** One slot at least goes on: it finds out whether the provider takes calls again. */
+  private get rested(): number {
+    return Math.max(1, this.limit - this.resting);
   }
 
   private handOut(): void {
+    this.borrowers.letGo(() => this.mayLend());
     this.waiting.letGo(() => this.hasFree());
   }
 
   private look(): void {
     const { peakUsed } = this;
-    this.peakUsed = this.used;
+    this.peakUsed = this.used + this.lent;
     this.decide({ kind: 'look', atMs: Date.now(), peakUsed });
   }
 

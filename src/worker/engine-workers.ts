@@ -78,6 +78,11 @@ export class EngineWorkers {
     this.workers.get(engineId)?.slots.noteThrottle();
   }
 
+  /** A slot of an engine for a call that comes by no queue; free at once where this worker does not serve it. */
+  async borrowSlot(engineId: string, signal: AbortSignal): Promise<() => void> {
+    return (await this.workers.get(engineId)?.slots.borrow(signal)) ?? (() => undefined);
+  }
+
   /** Ends polling and waits for the calls that are in flight. */
   async stop(): Promise<void> {
     if (this.timer !== null) clearInterval(this.timer);

@@ -20,6 +20,7 @@ import { createHostEnvironment } from '../../src/environments/host.ts';
 import { endRecordedProcesses } from '../../src/environments/host-session.ts';
 import { readBootId } from '../../src/environments/process-table.ts';
 import { reapHostSessions } from '../../src/environments/reaper.ts';
+import { testServed } from './served-test.ts';
 import { isRunning, makeDirectory, makeHost, openSession, run } from './test-session.ts';
 
 const text = (value: Uint8Array): string => Buffer.from(value).toString('utf8');
@@ -258,4 +259,9 @@ test('the reaper removes what was cut off while it was made, or lost its record,
   for (const path of [join(root, '.opening-old-1'), robbed.handle.root]) await utimes(path, past, past);
   await reapHostSessions({ environment: host, isOpen: () => Promise.resolve(true) });
   expect(await readdir(root)).toEqual(['.closing-new-1']);
+});
+
+testServed([{ mode: 'public' }], async () => {
+  const provider = await makeHost();
+  return { session: await openSession(provider), provider };
 });

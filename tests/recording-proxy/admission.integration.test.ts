@@ -44,6 +44,8 @@ test('many requests at once never spend more than the budget, by the count of th
   expect(proxy.refusing.aborted).toBe(true);
   const { calls } = await subject.read(cell);
   expect(calls.every(({ state }) => state === 'completed')).toBe(true);
+  await proxy.close();
+  expect(subject.slots.out).toBe(0);
 });
 
 test('a cap on output is set where a budget needs one and the agent sets none', async () => {

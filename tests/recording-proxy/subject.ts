@@ -43,6 +43,8 @@ export async function openProxySubject() {
     throw new Error(`${name} is not part of this test`);
   };
   const throttled: string[] = [];
+  /** Slots that requests hold, now and at the most. */
+  const slots = { out: 0, most: 0 };
   const dependencies: Dependencies = {
     db: pool,
     runs,
@@ -61,6 +63,11 @@ export async function openProxySubject() {
     mcpLists: null as never,
     hostId: 'test-host',
     onThrottled: (engineId) => throttled.push(engineId),
+    borrowSlot: async () => {
+      slots.out += 1;
+      slots.most = Math.max(slots.most, slots.out);
+      return () => void (slots.out -= 1);
+    },
     redact,
     random: Math.random,
     now: Date.now,
@@ -117,6 +124,7 @@ export async function openProxySubject() {
     pool,
     dependencies,
     throttled,
+    slots,
     plan,
     open,
     openFor,

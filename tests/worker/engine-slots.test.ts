@@ -97,3 +97,30 @@ test('slots grow while all are used', async () => {
   expect(await take()).not.toBeNull();
   expect(slots.limit).toBe(25);
 });
+
+test('a call that no task brings borrows a slot although polls wait for tasks, and is counted beside them', async () => {
+  const { slots, take, reserve } = openSlots(2);
+  const never = new AbortController().signal;
+  await Promise.all([reserve(), reserve()]);
+  const [giveBack] = await Promise.all([slots.borrow(never), slots.borrow(never)]);
+  const cut = new AbortController();
+  const third = slots.borrow(cut.signal);
+  const fourth = slots.borrow(never);
+  cut.abort(new Error('left'));
+  await expect(third).rejects.toThrow('left');
+  giveBack();
+  giveBack();
+  (await fourth)();
+  expect(await take()).toBeNull();
+});
+
+test('a paused engine lends no slot until the end of the pause', async () => {
+  const { slots } = openSlots(5);
+  slots.pause(60_000);
+  let lent = false;
+  const borrowed = slots.borrow(new AbortController().signal).then(() => (lent = true));
+  await sleep(20);
+  expect(lent).toBe(false);
+  slots.pause(0);
+  await borrowed;
+});
