@@ -7,6 +7,7 @@ import { createHostSearch } from './lost-host.ts';
 import { createModelCalls } from './model-call.ts';
 import { createPreparing } from './prepare.ts';
 import { createProcessGrading } from './process-grading.ts';
+import { createAgentRuns } from './run-agent.ts';
 import { createRunControl } from './run-control.ts';
 import { createRunEnds } from './run-ends.ts';
 import { createSessions } from './sessions.ts';
@@ -18,6 +19,7 @@ export const createActivities = (dependencies: Dependencies) =>
     ...createPreparing(dependencies),
     ...createModelCalls(dependencies),
     ...createToolRuns(dependencies),
+    ...createAgentRuns(dependencies),
     ...createSessions(dependencies),
     ...createCollecting(dependencies),
     ...createEvaluating(dependencies),

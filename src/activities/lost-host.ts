@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decideToolCall } from '../domain/tool-ledger.ts';
-import type { FindHostInput, FindHostResult } from '../domain/step.ts';
+import type { FindHostInput, FindHostResult, RunAgentInput } from '../domain/step.ts';
+import { findCommandRun, loseCommandRun } from '../store/command-runs.ts';
 import { isHostAlive } from '../store/hosts.ts';
 import { findToolCall } from '../store/tool-calls.ts';
 import type { Dependencies } from './dependencies.ts';
 import { environmentLost } from './execute-tool.ts';
+import { COMMAND_LOST } from './run-agent.ts';
 import { toToolCallKey } from './observe-tool.ts';
 import { findOfferedTool } from './mcp-tools.ts';
 
@@ -17,15 +19,30 @@ const WAKE_MS = 15_000;
  * repeated and has an unknown outcome ends the attempt instead of trying it elsewhere.
  */
 export const createHostSearch = (dependencies: Dependencies) => ({
-  async findHost({ hostId, session, step }: FindHostInput): Promise<FindHostResult> {
+  async findHost({ hostId, session, step, agent }: FindHostInput): Promise<FindHostResult> {
     const untilMs = Date.now() + WAKE_MS;
     while (!(await isHostAlive(dependencies.db, hostId))) {
-      if (Date.now() > untilMs) return await toLost(dependencies, { hostId, session, step });
+      if (Date.now() > untilMs)
+        return agent === undefined
+          ? await toLost(dependencies, { hostId, session, step })
+          : await toAgentLost(dependencies, session, agent);
       await sleep(1_000);
     }
     return { kind: 'there' };
   },
 });
+
+/** One that was started may have spent money: its try is lost, and not only its session. */
+async function toAgentLost(
+  { db }: Dependencies,
+  session: FindHostInput['session'],
+  { cell, tryNumber }: RunAgentInput,
+): Promise<FindHostResult> {
+  const { state } = await findCommandRun(db, { key: cell, tryNumber });
+  if (state === 'none') return { kind: 'lost', end: environmentLost(session).end };
+  await loseCommandRun(db, { key: cell, tryNumber });
+  return { kind: 'lost', end: COMMAND_LOST };
+}
 
 async function toLost(dependencies: Dependencies, { session, step }: FindHostInput): Promise<FindHostResult> {
   const lost = { kind: 'lost', end: environmentLost(session).end } as const;

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { callsProvider } from '../domain/calls-provider.ts';
 import type { SkippedModel } from '../domain/plan.ts';
 import { redactPatterns } from '../domain/redact.ts';
 import type { RunModule } from '../domain/run-module.ts';
@@ -16,7 +17,7 @@ const HEALTH_TIMEOUT_MS = 6_000;
  */
 export async function preflight(dependencies: Dependencies, spec: RunSpec): Promise<readonly SkippedModel[]> {
   const used = spec.models.filter((model) =>
-    spec.requests.some((request) => request.modelIds.includes(model.id)),
+    spec.requests.some((request) => callsProvider(request) && request.modelIds.includes(model.id)),
   );
   const problems = used.flatMap((model) => {
     const provider = providerOf(spec, model);

@@ -2,6 +2,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { ReadRun } from './read-document.ts';
 import { describeNeed, estimateOpenUsd, findApprovalNeed, type ApprovalNeed } from '../domain/approval.ts';
 import { estimateRun } from '../domain/estimate.ts';
+import { callsProvider } from '../domain/calls-provider.ts';
 import { orderTasks } from '../domain/order-tasks.ts';
 import type { RunPlan, SkippedModel } from '../domain/plan.ts';
 import type { RunSpec } from '../domain/run.ts';
@@ -138,7 +139,7 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<El
 function listEngines(spec: RunSpec, skipped: readonly SkippedModel[]): readonly EngineSpec[] {
   const called = spec.models.filter(
     ({ id }) =>
-      spec.requests.some(({ modelIds }) => modelIds.includes(id)) &&
+      spec.requests.some((request) => callsProvider(request) && request.modelIds.includes(id)) &&
       !skipped.some(({ modelId }) => modelId === id),
   );
   return spec.providers

@@ -1,3 +1,4 @@
+import { loadPresets, toPrompt } from '../harnesses/lookup.ts';
 import { findKnownModel } from '../providers/find-price.ts';
 import { createProviderLookup } from '../providers/lookup.ts';
 import type { ProviderLookup } from '../providers/lookup.ts';
@@ -12,6 +13,8 @@ export const createBuiltInCatalog = (providers: ProviderLookup = createProviderL
   tools: new Set(TOOL_NAMES),
   freeTools: new Set(FREE_TOOL_NAMES),
   policies: new Map(TOOL_NAMES.map((name) => [name, findTool(name)?.policy ?? toToolPolicy({})])),
+  presets: loadPresets(),
+  toPrompt,
   providers: providers.kinds,
   findKnownModel,
   findParamProblems: (model) => providers.findParamProblems(model),

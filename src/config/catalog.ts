@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import type { ModelCard } from '../domain/run.ts';
+import type { TestCase } from '../domain/suite.ts';
 import type { ToolPolicy } from '../domain/tool-policy.ts';
 import type { Price } from '../domain/usage.ts';
 import type { Path, Problem } from './problem.ts';
@@ -46,6 +47,10 @@ export type Catalog = {
   readonly policies?: ReadonlyMap<string, ToolPolicy>;
   /** Tools of the run file itself: they act outside environments. */
   readonly moduleTools?: ReadonlySet<string>;
+  /** What the presets of the command harness say, by name; read by `commandPresetSchema`. */
+  readonly presets?: ReadonlyMap<string, unknown>;
+  /** What the command harness tells an agent. */
+  readonly toPrompt: (testCase: TestCase) => string;
   /** By kind, in the order in which they are offered. */
   readonly providers: ReadonlyMap<string, ProviderDefaults>;
   /** The row of the price table for a model, or null. */

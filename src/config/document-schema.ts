@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { harnessSpecSchema, toolPolicy } from './document-harness.ts';
 import type { RunSpec } from '../domain/run.ts';
 import type { Suite, SuiteCase } from '../domain/suite.ts';
 import { jsonObject, jsonValue } from './shapes.ts';
@@ -103,56 +104,11 @@ const policy = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('allowlist'), allow: z.array(z.string()) }),
 ]);
 
-const toolPolicy = z.strictObject({
-  idempotent: z.boolean(),
-  timeoutMs: z.number(),
-  maxAttempts: z.int().min(1),
-  onUnknown: z.enum(['refuse', 'ask', 'rerun', 'skip']),
-});
-
-/** What a run file may say of a tool. */
-const toolPolicyChange = z.strictObject({
-  idempotent: z.boolean().exactOptional(),
-  timeoutMs: z.number().exactOptional(),
-  maxAttempts: z.int().min(1).exactOptional(),
-  onUnknown: toolPolicy.shape.onUnknown.exactOptional(),
-});
-
-const mcpServer = z.strictObject({
-  name: z.string(),
-  transport: z.discriminatedUnion('kind', [
-    z.strictObject({
-      kind: z.literal('stdio'),
-      command: z.string(),
-      args: z.array(z.string()),
-      variables: z.record(z.string(), z.string()),
-      stateful: z.boolean(),
-    }),
-    z.strictObject({
-      kind: z.literal('http'),
-      url: z.string(),
-      headersEnv: z.record(z.string(), z.string()),
-    }),
-  ]),
-  tools: z.array(z.string()).nullable(),
-  policies: z.record(z.string(), toolPolicyChange),
-});
-
 const request = z.strictObject({
   name: z.string(),
   suiteKey: z.string(),
   modelIds: z.array(z.string()),
-  harness: z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('direct') }),
-    z.strictObject({
-      kind: z.literal('agent'),
-      tools: z.array(z.string()),
-      maxSteps: z.number(),
-      policies: z.record(z.string(), toolPolicyChange).exactOptional(),
-      askExpiryMs: z.number().exactOptional(),
-      mcp: z.array(mcpServer).exactOptional(),
-    }),
-  ]),
+  harness: harnessSpecSchema,
   environment: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('none') }),
     z.strictObject({

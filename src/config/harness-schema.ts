@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { commandSchema } from './command-schema.ts';
 import { count, EXPECTED, name, object, positiveDuration, variableName } from './shapes.ts';
 
 /** How a tool may be repeated, as far as a file says it; the rest is the tool's own. */
@@ -60,7 +61,7 @@ export const mcpServerSchema = z.union([
 ]);
 
 export const harnessSchema = z.union([
-  z.enum(['direct', 'agent', 'command']),
+  z.enum(['direct', 'agent']),
   z.discriminatedUnion('kind', [
     object({ kind: z.literal('direct') }),
     object({
@@ -74,7 +75,7 @@ export const harnessSchema = z.union([
           'How long a call with onUnknown: ask waits for `assay resolve`; 24h unless given, then it is refused.',
         ),
     }),
-    z.looseObject({ kind: z.literal('command') }),
+    commandSchema,
   ]),
 ]);
 

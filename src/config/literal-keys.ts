@@ -88,12 +88,17 @@ export function findLiteralKeys(value: unknown, secrets: Set<string>): readonly 
   return findings;
 }
 
+/** A placeholder that is filled in later, or the name of a variable where names are expected. */
+const standsForKey = (text: string, path: Path): boolean =>
+  /^\{\{\s*token\s*\}\}$/.test(text) ||
+  ((path.includes('variablesEnv') || path.includes('headersEnv')) && isVariableName(text));
+
 function judgeText(text: string, path: Path, named: boolean): Finding | null {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
   const byForm =
     KEY_PATTERNS.some((pattern) => text.search(pattern) !== -1) ||
     (field === 'apiKeyEnv' && KEY_IN_PLACE_OF_NAME.test(text));
-  const byName = named && text.trim() !== '' && isKeyField(field);
+  const byName = named && text.trim() !== '' && isKeyField(field) && !standsForKey(text, path);
   if (!byForm && !byName) return null;
   const variable = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(text)?.[1];
   const advice =

@@ -2,6 +2,7 @@ import { outputCap } from '../domain/estimate.ts';
 import type { Budgets, ModelSpec, RequestSpec, RunSpec } from '../domain/run.ts';
 import type { ScorerSpec } from '../domain/suite.ts';
 import type { Gathered } from './catalog.ts';
+import { findCommandProblems } from './check-commands.ts';
 import type { LoadedSuite } from './load-suite.ts';
 import { toProblem } from './problem.ts';
 import { createLineSource } from './source.ts';
@@ -19,7 +20,10 @@ type Ready = {
 /** What can be known to fail from the files alone (SPEC 4.2). */
 export function checkBeforeStart(ready: Ready): void {
   for (const [key, suite] of ready.suites) checkTargets(key, suite, ready);
-  for (const request of ready.spec.requests) checkSessionScorers(request, ready);
+  for (const request of ready.spec.requests) {
+    checkSessionScorers(request, ready);
+    checkCommand(request, ready);
+  }
   checkBudgets(ready);
 }
 
@@ -72,6 +76,14 @@ function checkSessionScorers(request: RequestSpec, ready: Ready): void {
   } else if (request.evaluation === 'none') {
     report(`${what} needs a session to grade in: choose evaluation "reuse" or "fresh"`);
   }
+}
+
+function checkCommand(request: RequestSpec, { spec, suites, source, requestSources, gathered }: Ready): void {
+  const suite = suites.get(request.suiteKey)?.suite;
+  if (suite === undefined) return;
+  const { catalog, problems } = gathered;
+  for (const message of findCommandProblems({ request, suite, spec, catalog }))
+    problems.push(toProblem(requestSources.get(request.name) ?? source, { path: ['harness'], message }));
 }
 
 function checkBudgets({ spec, source, gathered }: Ready): void {

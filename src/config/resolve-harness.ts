@@ -10,7 +10,7 @@ import type { Catalog } from './catalog.ts';
 import type { HarnessEntry, McpServerEntry, ToolEntry } from './harness-schema.ts';
 import { findNearest } from './nearest.ts';
 import type { Finding } from './problem.ts';
-import { toUnavailable } from './resolve-models.ts';
+import { resolveCommand } from './resolve-command.ts';
 
 type Report = (finding: Finding) => void;
 
@@ -35,14 +35,18 @@ export function resolveHarness({ given, isBare }: Asked, catalog: Catalog, repor
       return harness;
     }
     case 'command':
-      report({
-        path: ['harness', 'kind'],
-        message: toUnavailable('harness "command"', ['direct', 'agent']),
-        got: kind,
-      });
-      return { kind: 'direct' };
+      if (typeof given === 'string' || given.kind !== 'command') return { kind: 'direct' };
+      if (isBare) report(NEEDS_ENVIRONMENT);
+      return resolveCommand(given, catalog, report) ?? { kind: 'direct' };
   }
 }
+
+const NEEDS_ENVIRONMENT: Finding = {
+  path: ['environment'],
+  message: 'the command harness needs an environment to act in: add environment: { kind: host }',
+  expected: 'host',
+  got: 'none',
+};
 
 type AgentSpec = Extract<HarnessSpec, { kind: 'agent' }>;
 type AgentEntry = Extract<Exclude<HarnessEntry, string>, { kind: 'agent' }>;

@@ -13,9 +13,6 @@ import type { Source } from './source.ts';
 /** An entry with its index in the file's list. */
 export type Listed<Entry> = { readonly index: number; readonly entry: Entry };
 
-export const toUnavailable = (what: string, available: readonly string[]): string =>
-  `${what} is not available in this version; available: ${available.join(', ')}`;
-
 type Place = { readonly source: Source; readonly gathered: Gathered };
 
 /** Providers as declared; wrong ones are left out and reported. */

@@ -49,8 +49,16 @@ function estimateModel(model: ModelSpec, spec: RunSpec, suites: ReadonlyMap<stri
   return { modelId: model.id, cells, modelCalls, inputTokens, outputTokens, costUsd };
 }
 
-const assumedSteps = (request: RequestSpec): number =>
-  request.harness.kind === 'agent' ? Math.min(ASSUMED_AGENT_STEPS, request.harness.maxSteps) : 1;
+function assumedSteps({ harness }: RequestSpec): number {
+  switch (harness.kind) {
+    case 'direct':
+      return 1;
+    case 'agent':
+      return Math.min(ASSUMED_AGENT_STEPS, harness.maxSteps);
+    case 'command':
+      return Math.min(ASSUMED_AGENT_STEPS, harness.maxTurns ?? ASSUMED_AGENT_STEPS);
+  }
+}
 
 /** The cap on output that is sent with every call of a model, or null. */
 export const outputCap = (model: ModelSpec): number | null => declaredCap(model) ?? model.outputLimit ?? null;

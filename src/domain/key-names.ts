@@ -1,15 +1,19 @@
+import { callsProvider } from './calls-provider.ts';
 import type { RunSpec } from './run.ts';
 
 /** Variables whose keys a run needs: those that the providers of its models and its MCP servers name, each once, in order. */
 export function listKeyNames({ providers, models, requests }: RunSpec): readonly string[] {
-  const used = new Set(requests.flatMap((request) => request.modelIds));
+  const used = new Set(requests.filter(callsProvider).flatMap((request) => request.modelIds));
   const providerIds = new Set(models.filter(({ id }) => used.has(id)).map(({ providerId }) => providerId));
   const names = providers.filter(({ id }) => providerIds.has(id)).map(({ apiKeyEnv }) => apiKeyEnv);
   const servers = requests.flatMap(({ harness }) => (harness.kind === 'agent' ? (harness.mcp ?? []) : []));
   const ofServers = servers.flatMap(({ transport }) =>
     transport.kind === 'http' ? Object.values(transport.headersEnv) : [],
   );
-  return [...new Set([...names.filter((name) => name !== null), ...ofServers])].toSorted();
+  const ofAgents = requests.flatMap(({ harness }) =>
+    harness.kind === 'command' ? Object.values(harness.variablesEnv) : [],
+  );
+  return [...new Set([...names.filter((name) => name !== null), ...ofServers, ...ofAgents])].toSorted();
 }
 
 /** What a run waits for, and what to type, as a sentence: `Waiting for A_KEY, which no worker has: ...`. */

@@ -1,4 +1,5 @@
 import type { ArtifactsSpec } from './artifacts.ts';
+import type { CommandHarness } from './command-harness.ts';
 import type { NetworkPhases } from './network-policy.ts';
 import type { ResourceLimits } from './resources.ts';
 import type { JsonObject } from './json.ts';
@@ -75,7 +76,8 @@ export type HarnessSpec =
       readonly askExpiryMs?: number;
       /** Servers whose tools are offered beside those; absent where there is none. */
       readonly mcp?: readonly McpServerSpec[];
-    };
+    }
+  | CommandHarness;
 
 export type EnvironmentSpec = { readonly kind: 'none' } | SessionSpec;
 

@@ -4,6 +4,7 @@ import type { TryScope } from './retry-scope.ts';
 import type { AttemptLimits } from './suite.ts';
 import type { AskedCall, ToolResolution } from './tool-ledger.ts';
 import type { FinishReason, ToolStatus } from './transcript.ts';
+import type { Usage } from './usage.ts';
 
 /**
  * What workflows and activities say to each other about one attempt: references, usage and short
@@ -103,6 +104,43 @@ export type RunToolResult =
   | { readonly kind: 'asked'; readonly asked: AskedCall }
   | { readonly kind: 'ended'; readonly end: AgentEnd };
 
+export type RunAgentInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly session: SessionRef;
+};
+
+export type RunAgentResult =
+  | {
+      readonly kind: 'over';
+      readonly end: AgentEnd;
+      /** A blob of an assistant message; null = it has none. */
+      readonly answerDigest: string | null;
+      readonly spent: Spent;
+    }
+  /** The store granted no start, or no further call of its model. */
+  | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly spent: boolean };
+
+/** What is recorded of one external agent. */
+export type CommandRun = {
+  readonly result: RunAgentResult;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+  /** Where its usage was read: the proxy, its own words, or nowhere. */
+  readonly usageFrom: 'proxy' | 'agent' | null;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  /** All that it printed, stdout and stderr in order of arrival, as a blob; null = nothing. */
+  readonly outputDigest: string | null;
+  readonly outputBytes: number;
+  /** Of those, not kept. */
+  readonly cutBytes: number;
+  /** The end of it, at most 4,000 characters. */
+  readonly tail: string;
+};
+
 /** A last look at the files of a session. */
 export type CollectInput = {
   readonly cell: Cell;
@@ -143,6 +181,8 @@ export type FindHostInput = {
   readonly session: SessionRef;
   /** The tool call that waits; null = it is another step. */
   readonly step: RunToolInput | null;
+  /** The external agent that waits; absent for another step. */
+  readonly agent?: RunAgentInput;
 };
 
 export type FindHostResult =

@@ -80,6 +80,7 @@ function addTry(sums: CallSums, one: TrySums, counted: CountedTry): CallSums {
 /** A call whose worst case costs nothing costs nothing, whatever became of it. */
 const COST = 'coalesce(cost_usd, case when worst_usd = 0 then 0 end)';
 
+/** The process of an external agent spans its calls, and is no call itself. */
 const SUMS = `
   select task, attempt, generation, try_number, state = 'completed' as completed,
     sum(input_tokens)::float8 as input_tokens, sum(output_tokens)::float8 as output_tokens,
@@ -87,8 +88,9 @@ const SUMS = `
     sum(cache_write_tokens)::float8 as cache_write_tokens, sum(${COST})::float8 as cost_usd,
     coalesce(bool_and(${COST} is not null) filter (
       where input_tokens > 0 or output_tokens > 0 or estimated or state = 'completed'), true) as priced,
-    sum(latency_ms) filter (where purpose = 'agent') as agent_latency_ms, sum(waited_ms) as wait_ms,
-    count(*)::int as requests, (count(*) filter (where request_number > 1))::int as retries
+    coalesce(sum(latency_ms) filter (where purpose = 'command'),
+      sum(latency_ms) filter (where purpose = 'agent')) as agent_latency_ms, sum(waited_ms) as wait_ms,
+    (count(*) filter (where purpose <> 'command'))::int as requests, (count(*) filter (where request_number > 1))::int as retries
   from model_calls where run_id = $1
   group by task, attempt, generation, try_number, state = 'completed'`;
 

@@ -62,7 +62,11 @@ async function loadWarnings(db: Db, runId: string): Promise<string[]> {
         and (exceeded_at is not null or spent_usd > cap_usd or spent_tokens > cap_tokens)
       union all
       select format('%s requests were cut off or answered without usage; they are charged at their worst case.',
-        count(*)) from model_calls where run_id = $1 and estimated having count(*) > 0
+        count(*)) from model_calls where run_id = $1 and estimated and purpose <> 'command' having count(*) > 0
+      union all
+      select format('%s agents did not say what they used: their tokens and cost are unknown.', count(*))
+      from model_calls where run_id = $1 and estimated and purpose = 'command' and state = 'completed'
+      having count(*) > 0
       union all
       select format('%s results came after the run was settled; they are kept and count nowhere.', count(*))
       from tries where run_id = $1 and late having count(*) > 0`,

@@ -1,7 +1,7 @@
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { join } from 'node:path';
-import { createActivities } from '../activities/index.ts';
+import { createActivities, type Activities } from '../activities/index.ts';
 import { MAX_PROCESSES } from '../modules/module-pool.ts';
 import type { SlotPace } from '../domain/adaptive-slots.ts';
 import type { TransactionalDb } from '../store/pool.ts';
@@ -61,14 +61,12 @@ export async function composeWorker(parts: WorkerParts) {
     defaultHeartbeatThrottleInterval: 5_000,
     ...parts.options,
   };
-  const { openSession, collect, evaluate, closeSession, runTool, callModel, gradeInProcess, ...rest } =
-    activities;
   const main = await Worker.create({
     ...common,
     taskQueue: WORKFLOW_QUEUE,
     workflowBundle: bundle,
     // Without an environment nothing is opened: any worker says what the attempt may use.
-    activities: { ...rest, openSession },
+    activities: withoutSessionSteps(activities),
     maxConcurrentActivityTaskExecutions: 40,
     maxConcurrentLocalActivityExecutions: 100,
     maxCachedWorkflows: parts.maxCachedWorkflows ?? 1_000,
@@ -78,18 +76,39 @@ export async function composeWorker(parts: WorkerParts) {
     common,
     hostId,
     environments: built.environments,
-    activities: { prepare: activities.prepare, openSession, collect, evaluate, closeSession, runTool },
+    activities,
   });
   const modules = await Worker.create({
     ...common,
     taskQueue: 'assay-process',
-    activities: { runTool, gradeInProcess },
+    activities: { runTool: activities.runTool, gradeInProcess: activities.gradeInProcess },
     maxConcurrentActivityTaskExecutions: MAX_PROCESSES,
   });
   const hasKey = (name: string): boolean => built.secrets.read(name) !== null;
-  const engines = new EngineWorkers({ ...parts, hostId, activities: { callModel }, common, hasKey });
+  const engines = new EngineWorkers({
+    ...parts,
+    hostId,
+    activities: { callModel: activities.callModel },
+    common,
+    hasKey,
+  });
   late.engines = engines;
   return assemble({ workers: [main, ...sessions, modules], engines, hostId, ...built });
+}
+
+/** What any worker does: no step that belongs to a session, an engine or a process. */
+function withoutSessionSteps(activities: Activities): Partial<Activities> {
+  const {
+    collect: _collect,
+    evaluate: _evaluate,
+    closeSession: _closeSession,
+    runTool: _runTool,
+    runAgent: _runAgent,
+    callModel: _callModel,
+    gradeInProcess: _gradeInProcess,
+    ...rest
+  } = activities;
+  return rest;
 }
 
 type Assembly = {

@@ -12,7 +12,7 @@ export type EnvironmentWorkersOptions = {
   readonly environments: readonly CountedEnvironment[];
   readonly activities: Pick<
     Activities,
-    'prepare' | 'openSession' | 'runTool' | 'collect' | 'evaluate' | 'closeSession'
+    'prepare' | 'openSession' | 'runTool' | 'runAgent' | 'collect' | 'evaluate' | 'closeSession'
   >;
 };
 
@@ -21,7 +21,7 @@ export async function createEnvironmentWorkers(
   options: EnvironmentWorkersOptions,
 ): Promise<readonly Worker[]> {
   const { common, hostId, environments, activities } = options;
-  const { prepare, openSession, runTool, collect, evaluate, closeSession } = activities;
+  const { prepare, openSession, runTool, runAgent, collect, evaluate, closeSession } = activities;
   const workers: Worker[] = [];
   for (const { provider, slots } of environments) {
     const opener = await Worker.create({
@@ -36,7 +36,7 @@ export async function createEnvironmentWorkers(
     ...common,
     taskQueue: `assay-host-${hostId}`,
     // A run that only this host can prepare, for the engine that knows its images is here.
-    activities: { prepare, runTool, collect, evaluate, closeSession },
+    activities: { prepare, runTool, runAgent, collect, evaluate, closeSession },
     maxConcurrentActivityTaskExecutions: 200,
   });
   return [...workers, host];

@@ -109,13 +109,21 @@ type ToolStep = { readonly summary: string; readonly timeoutMs: number };
 /** A tool ends by its own limit; the activity around it gives it this much more. */
 const TOOL_GRACE_MS = 30_000;
 
+/** An external agent's output and files are looked at and kept in this time after its end. */
+const AGENT_GRACE_MS = 600_000;
+
 /** Everything bound to an open session goes to the host that owns it. `timeoutMs` is the tool's own limit. */
-export const onHost = (hostId: string, { summary, timeoutMs }: ToolStep) =>
+export const onHost = (hostId: string, step: ToolStep) => onHostWithin(hostId, step, TOOL_GRACE_MS);
+
+/** `timeoutMs` is the agent's own limit. */
+export const externalAgent = (hostId: string, step: ToolStep) => onHostWithin(hostId, step, AGENT_GRACE_MS);
+
+const onHostWithin = (hostId: string, { summary, timeoutMs }: ToolStep, graceMs: number) =>
   workflow.proxyActivities<Activities>({
     ...WAIT,
     taskQueue: `assay-host-${hostId}`,
     scheduleToStartTimeout: TAKEN_WITHIN,
-    startToCloseTimeout: timeoutMs + TOOL_GRACE_MS,
+    startToCloseTimeout: timeoutMs + graceMs,
     heartbeatTimeout: '30s',
     retry: { initialInterval: '1s', maximumInterval: '30s', nonRetryableErrorTypes: NEVER_CURED },
     summary: summarize(summary),

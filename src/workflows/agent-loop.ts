@@ -26,7 +26,7 @@ export const FIRST_STEP: AgentProgress = {
   answerDigest: null,
 };
 
-type LoopEnd =
+export type LoopEnd =
   | { readonly kind: 'over'; readonly end: AgentEnd; readonly answerDigest: string | null }
   | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly spent: boolean }
   | { readonly kind: 'continue'; readonly progress: AgentProgress };
@@ -128,7 +128,7 @@ async function runTool(
     timeLeftMs: timeLeft(limits, progress),
   };
   const send = (step: RunToolInput): Promise<RunToolResult> =>
-    session === null ? where.runTool(step) : untilTaken(session, step, () => where.runTool(step));
+    session === null ? where.runTool(step) : untilTaken(session, { step }, () => where.runTool(step));
   let result = await send(input);
   while (result.kind === 'asked') {
     if (place.desk === undefined) throw new Error('a tool runs where nobody can be asked');

@@ -5,15 +5,16 @@ import type { SessionRef } from '../domain/step.ts';
 import { cleanup, closing, grading, opening } from './activities.ts';
 import { FIRST_STEP, runLoop } from './agent-loop.ts';
 import { describeFault } from './describe-fault.ts';
-import { HostLost, untilTaken } from './on-host.ts';
+import { runAgent } from './command-agent.ts';
+import { ANOTHER_STEP, HostLost, untilTaken } from './on-host.ts';
 import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
 type Over = Extract<TryEnd, { kind: 'over' }>;
 type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 
 /**
- * One try in a session (SPEC 6.1): open and prepare, run the loop, look at the agent's files, with evaluation `reuse`
- * grade in the session, close. The session is closed in every end but one: when the workflow is about to continue as
+ * One try in a session (SPEC 6.1): open and prepare, run the loop or the external agent, look at the agent's files,
+ * with evaluation `reuse` grade in the session, close. The session is closed in every end but one: when the workflow is about to continue as
  * new, it stays open and travels in the state.
  */
 export async function runHeavyTry(place: TryPlace, resumed: AgentState | null): Promise<TryEnd> {
@@ -28,7 +29,10 @@ export async function runHeavyTry(place: TryPlace, resumed: AgentState | null): 
       if (opened.kind === 'failed') return toOver(opened.end, null);
       ({ session, limits } = opened);
     }
-    const end = await runLoop(place, { session, limits, progress: resumed?.progress ?? FIRST_STEP });
+    const end =
+      session !== null && place.input.request.harness.kind === 'command'
+        ? await runAgent(place, session, limits)
+        : await runLoop(place, { session, limits, progress: resumed?.progress ?? FIRST_STEP });
     if (end.kind === 'stopped') return end;
     if (end.kind === 'continue') {
       mustClose = false;
@@ -72,7 +76,7 @@ async function finish(place: TryPlace, session: SessionRef, over: Over): Promise
 async function collect(place: TryPlace, session: SessionRef): Promise<Failure | null> {
   const { cell, tryNumber } = place;
   try {
-    const collected = await untilTaken(session, null, () =>
+    const collected = await untilTaken(session, ANOTHER_STEP, () =>
       grading(session.hostId, "keep the agent's files").collect({ cell, tryNumber, session }),
     );
     return collected.kind === 'collected'
@@ -101,7 +105,7 @@ export async function evaluate(
     const graded =
       session === null
         ? await opening(input.request.environmentKind).evaluate(request)
-        : await untilTaken(session, null, () => grading(session.hostId).evaluate(request));
+        : await untilTaken(session, ANOTHER_STEP, () => grading(session.hostId).evaluate(request));
     return graded.kind === 'graded'
       ? { sessionScoresDigest: graded.scoresDigest, gradingFailure: null }
       : { sessionScoresDigest: null, gradingFailure: graded.reason };
@@ -136,7 +140,7 @@ async function close(
     const found = session ?? (await closing.findSession({ runId: cell.runId, sessionId }));
     if (found === null) return;
     if (lost) throw new Error('its host is gone');
-    await untilTaken(found, null, () => cleanup(found.hostId).closeSession({ session: found }));
+    await untilTaken(found, ANOTHER_STEP, () => cleanup(found.hostId).closeSession({ session: found }));
   } catch (error) {
     const message = `session ${sessionId} was not closed; the reaper will remove it: ${describeFault(error)}`;
     await warn(place, 'cleanup', message);

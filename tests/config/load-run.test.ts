@@ -103,7 +103,7 @@ requests:
     retries: { max: 2, patterns: null }
     limits: { attemptTime: 30m, attemptTokens: 400000, attemptCostUsd: 1, modelCallTime: 10m }
     order: case
-  - { name: coder, suite: ./s.yaml, harness: { kind: command, command: [coder] }, environment: { kind: docker } }
+  - { name: coder, suite: ./s.yaml, models: ["mock:oracle"], harness: { kind: command, command: [coder], proxy: true }, environment: { kind: docker, image: "coder:1" } }
 execution: { taskConcurrency: 32, timeout: 4h, cleanupGrace: 30s, failFast: false, seed: 7, packing: auto }
 budgets:   { maxRunUsd: 20, maxModelUsd: 8, maxRunTokens: null, confirmAboveUsd: 10, approvalExpiry: 24h, onExceed: stop, allowUnpriced: false }
 judge:     { model: "openai:gpt-5", params: {} }
@@ -113,8 +113,6 @@ context:   { tenant: acme }
 `);
   expect(toMessages(problems)).toEqual([
     'model "gpt-5-mini" does not take temperature 0: a reasoning model draws as it likes; remove it, steer by reasoningEffort',
-    'harness "command" is not available in this version; available: direct, agent',
-    '"image" is missing: expected text',
     '"gates.baseline" is not available in this version; remove it (it would never be checked)',
   ]);
 });

@@ -56,7 +56,7 @@ test('an agent is offered the tools of its request in their order', () => {
 });
 
 test('every harness has a version', () => {
-  expect(HARNESS_KINDS).toEqual(['direct', 'agent']);
+  expect(HARNESS_KINDS).toEqual(['direct', 'agent', 'command']);
   expect(findHarness('agent').version).toMatch(/^agent\/\d+$/);
 });
 

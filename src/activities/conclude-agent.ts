@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { decideAgentEnd } from '../domain/agent-end.ts';
+import type { CommandHarness } from '../domain/command-harness.ts';
+import type { CallKey } from '../domain/ids.ts';
+import { redactJson } from '../domain/redact.ts';
+import type { AgentEnd } from '../domain/outcome.ts';
+import type { CommandRun, RunAgentInput, RunAgentResult } from '../domain/step.ts';
+import type { AssistantMessage } from '../domain/transcript.ts';
+import { totalTokens, UNKNOWN_USAGE } from '../domain/usage.ts';
+import type { ExecResult } from '../environments/environment.ts';
+import { noteWarning } from '../store/attempt-warnings.ts';
+import { toJsonBlob } from '../store/blobs.ts';
+import { completeCommandRun } from '../store/command-runs.ts';
+import type { AgentRun, Executed } from './agent-execution.ts';
+import type { AgentOutput } from './agent-output.ts';
+import type { AgentReport } from './agent-report.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { ProxyReport } from './recording-proxy.ts';
+import type { CellPlace } from './run-reader.ts';
+import { untilWritten } from './until-written.ts';
+
+export type Conclusion = {
+  readonly executed: Executed;
+  readonly report: AgentReport;
+  readonly output: AgentOutput;
+  readonly requestNumber: number;
+  readonly program: string;
+  readonly timeLimitMs: number;
+  /** What the proxy saw; null = it was not used. */
+  readonly proxied: ProxyReport | null;
+};
+
+/** Reads what an agent left, decides what its end means, and keeps both before anybody is told. */
+export async function concludeAgent(
+  dependencies: Dependencies,
+  run: AgentRun,
+  conclusion: Conclusion,
+): Promise<RunAgentResult> {
+  const { executed, output } = conclusion;
+  output.end();
+  const result = 'kind' in executed ? NOT_EXECUTED : executed;
+  const words = await readWords(dependencies, run, { ...conclusion, result });
+  const message: AssistantMessage = { role: 'assistant', text: words.answer, reasoning: null, toolCalls: [] };
+  const end = 'kind' in executed ? executed : toEnd(run, { ...conclusion, result, words });
+  const saved = await output.save(dependencies.db, dependencies.redact);
+  const told: RunAgentResult = toStopped(conclusion) ?? {
+    kind: 'over',
+    end: redactJson(end, dependencies.redact) as AgentEnd,
+    answerDigest: words.answer === '' ? null : toJsonBlob(message).digest,
+    spent: { tokens: words.tokens, costUsd: words.costUsd, measuredMs: result.durationMs },
+  };
+  const { exitCode, signal, timedOut, durationMs } = result;
+  const recorded: CommandRun = {
+    result: told,
+    exitCode,
+    signal,
+    timedOut,
+    durationMs,
+    usageFrom: words.usageFrom,
+    usage: words.usage,
+    costUsd: words.costUsd,
+    ...saved,
+    tail: dependencies.redact(output.tail).slice(-TAIL_SHOWN),
+  };
+  await keep(dependencies, run, { conclusion, recorded, message });
+  return told;
+}
+
+const TAIL_SHOWN = 4_000;
+
+const NOT_EXECUTED: ExecResult = {
+  exitCode: null,
+  signal: null,
+  timedOut: false,
+  spawnError: null,
+  output: '',
+  outputBytes: 0,
+  durationMs: 0,
+  exceeded: null,
+};
+
+type Words = Pick<CommandRun, 'usage' | 'costUsd' | 'usageFrom'> & {
+  readonly answer: string;
+  readonly tokens: number | null;
+};
+
+/** Its answer and usage. What the proxy counted is of rows of its own. */
+async function readWords(
+  { redact }: Dependencies,
+  { session, place }: AgentRun,
+  { report, result, executed, proxied }: Conclusion & { readonly result: ExecResult },
+): Promise<Words> {
+  if ('kind' in executed)
+    return { answer: '', tokens: null, usage: UNKNOWN_USAGE, costUsd: null, usageFrom: null };
+  await report.readFiles(session);
+  const answer = redact(await report.findAnswer(session, result));
+  if (proxied !== null) {
+    const { tokens, costUsd } = proxied;
+    return { answer, tokens, usage: UNKNOWN_USAGE, costUsd, usageFrom: 'proxy' };
+  }
+  const said = report.findUsage(place.model.price);
+  if (said === null) return { answer, tokens: null, usage: UNKNOWN_USAGE, costUsd: null, usageFrom: null };
+  return { answer, ...said, tokens: totalTokens(said.usage), usageFrom: 'agent' };
+}
+
+function toEnd(
+  { place }: AgentRun,
+  facts: Conclusion & { readonly result: ExecResult; readonly words: Words },
+): AgentEnd {
+  const { result, words, proxied, output, program, timeLimitMs } = facts;
+  if (proxied?.ended?.kind === 'limit') return { kind: 'ended', limit: proxied.ended.limit };
+  return decideAgentEnd(
+    {
+      ...result,
+      program,
+      timeLimitMs,
+      usage: proxied === null ? words.usage : { ...UNKNOWN_USAGE, outputTokens: proxied.tokens },
+      answer: words.answer,
+      tail: output.tail,
+    },
+    { proxied, limits: place.limits, costUsd: words.costUsd },
+  );
+}
+
+/** The store granted no further call of its model. */
+const toStopped = ({ proxied }: Conclusion): RunAgentResult | null =>
+  proxied?.ended?.kind === 'stopped'
+    ? { kind: 'stopped', scope: proxied.ended.scope, spent: proxied.calls > 0 }
+    : null;
+
+async function keep(
+  dependencies: Dependencies,
+  { input, harness, signal }: AgentRun,
+  {
+    conclusion,
+    recorded,
+    message,
+  }: { readonly conclusion: Conclusion; readonly recorded: CommandRun; readonly message: AssistantMessage },
+): Promise<void> {
+  const { cell, tryNumber } = input;
+  const failed = recorded.result.kind === 'over' && recorded.result.end.kind === 'failed';
+  const call = {
+    key: toAgentCallKey(input),
+    requestNumber: conclusion.requestNumber,
+    message,
+    // The proxy's requests are the transcript where it is used.
+    sequence: harness.proxy || message.text === '' ? null : 1,
+    finishReason: failed ? ('error' as const) : ('stop' as const),
+    usage: harness.proxy ? NOTHING_OF_ITS_OWN : recorded.usage,
+    costUsd: harness.proxy ? 0 : recorded.costUsd,
+    latencyMs: recorded.durationMs,
+    notes: [],
+  };
+  const run = { key: cell, tryNumber, run: recorded, call };
+  await untilWritten(() => completeCommandRun(dependencies.db, run), signal);
+  for (const text of conclusion.report.warnings) {
+    const warning = { tryNumber, phase: 'collect', message: dependencies.redact(text) } as const;
+    await noteWarning(dependencies.db, { key: cell, warning }).catch(() => undefined);
+  }
+}
+
+/** Each request that went through the proxy has a row of its own. */
+const NOTHING_OF_ITS_OWN = { ...UNKNOWN_USAGE, inputTokens: 0, outputTokens: 0 };
+
+/** The row of an agent's process among the calls of its attempt. */
+export const toAgentCallKey = ({ cell, tryNumber }: RunAgentInput): CallKey => ({
+  runId: cell.runId,
+  task: cell.task,
+  attempt: cell.attempt,
+  generation: cell.generation,
+  tryNumber,
+  purpose: 'command',
+  step: 1,
+});
+
+/** What can be down: the program of an agent in what its sessions start from. */
+export function toAgentEngineId({ request }: CellPlace, { command }: CommandHarness): string {
+  const { environment } = request.spec;
+  const image = environment.kind === 'none' ? null : environment.image;
+  const [program = ''] = command;
+  const digest = createHash('sha256')
+    .update(JSON.stringify([program, environment.kind, image]))
+    .digest('hex');
+  const readable = posix
+    .basename(program)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-');
+  return `command-${readable.slice(0, 40).replace(/^-+|-+$/g, '')}-${digest.slice(0, 10)}`;
+}

@@ -1,0 +1,147 @@
+import type { CommandHarness } from '../domain/command-harness.ts';
+import type { AgentEnd } from '../domain/outcome.ts';
+import type { RunAgentInput, RunAgentResult } from '../domain/step.ts';
+import type { EnvironmentSession } from '../environments/environment.ts';
+import { findCommandRun, loseCommandRun, startCommandRun } from '../store/command-runs.ts';
+import { beginCall } from '../store/model-calls.ts';
+import { executeAgent, type AgentRun } from './agent-execution.ts';
+import { toAgentCallKey, toAgentEngineId } from './conclude-agent.ts';
+import type { Dependencies } from './dependencies.ts';
+import { attach, environmentLost } from './execute-tool.ts';
+import { checkPayload, comeBack } from './failure.ts';
+import { untilCancelled } from './heartbeat.ts';
+import { openRecordingProxy, type RecordingProxy } from './recording-proxy.ts';
+import type { CellPlace } from './run-reader.ts';
+
+/**
+ * Activity `runAgent`: an external agent from its start to its recorded end, write-ahead. A delivery that finds the row
+ * of one that is done is answered by it; one that finds it started, by no process of this worker, ends what is left of
+ * the agent and the try is lost: it may have spent money, so it is never simply started again.
+ */
+export function createAgentRuns(dependencies: Dependencies) {
+  const running = new Map<string, Promise<RunAgentResult>>();
+  const runOrJoin = (input: RunAgentInput, signal: AbortSignal): Promise<RunAgentResult> => {
+    const key = input.session.sessionId;
+    const known = running.get(key);
+    if (known !== undefined) return known;
+    const run = runOnce(dependencies, input, signal).finally(() => running.delete(key));
+    running.set(key, run);
+    return run;
+  };
+  return {
+    runAgent: (input: RunAgentInput): Promise<RunAgentResult> =>
+      untilCancelled(async (signal) => checkPayload('runAgent', await runOrJoin(input, signal))),
+  };
+}
+
+async function runOnce(
+  dependencies: Dependencies,
+  input: RunAgentInput,
+  signal: AbortSignal,
+): Promise<RunAgentResult> {
+  const { cell, tryNumber } = input;
+  const stored = await findCommandRun(dependencies.db, { key: cell, tryNumber });
+  if (stored.state === 'completed') return stored.run.result;
+  const session = await attach(dependencies, input.session);
+  if (stored.state !== 'none') return await lose(dependencies, input, session === 'lost' ? null : session);
+  if (session === 'lost' || session === null) return over(environmentLost(input.session).end);
+  const place = await dependencies.runs.find(cell);
+  const harness = toCommandHarness(place);
+  awaitKeys(dependencies, harness);
+  const run = { input, place, harness, session, signal };
+  const proxy = harness.proxy ? await openProxy(dependencies, run) : null;
+  try {
+    const admission = await admit(dependencies, run);
+    return 'kind' in admission ? admission : await executeAgent(dependencies, run, { proxy, ...admission });
+  } finally {
+    await proxy?.close();
+  }
+}
+
+const openProxy = (
+  dependencies: Dependencies,
+  { input, harness, session, signal }: AgentRun,
+): Promise<RecordingProxy> =>
+  openRecordingProxy(dependencies, {
+    cell: input.cell,
+    tryNumber: input.tryNumber,
+    session,
+    signal,
+    ...(harness.maxTurns === null ? {} : { maxSteps: harness.maxTurns }),
+  });
+
+/** Its worker was lost, and nobody knows how far it came. */
+async function lose(
+  { db }: Dependencies,
+  { cell, tryNumber }: RunAgentInput,
+  session: EnvironmentSession | null,
+): Promise<RunAgentResult> {
+  await session?.endProcesses();
+  await loseCommandRun(db, { key: cell, tryNumber });
+  return over(COMMAND_LOST);
+}
+
+/** A try is spent on it; without one left the cell is interrupted. */
+export const COMMAND_LOST: AgentEnd = {
+  kind: 'failed',
+  outcome: 'interrupted',
+  reason: {
+    code: 'command_lost',
+    phase: 'run',
+    message:
+      'the worker that ran the agent was lost, and the agent with it; give retries: { max: 1 } to run such attempts again, or `assay resume`',
+  },
+};
+
+const over = (end: AgentEnd): RunAgentResult => ({
+  kind: 'over',
+  end,
+  answerDigest: null,
+  spent: { tokens: null, costUsd: null, measuredMs: 0 },
+});
+
+function toCommandHarness({ request }: CellPlace): CommandHarness {
+  const { harness } = request.spec;
+  if (harness.kind !== 'command') throw new Error(`request "${request.spec.name}" has no command harness`);
+  return harness;
+}
+
+const KEY_WAIT_MS = 5_000;
+
+/** Asked before anything is counted or started. */
+function awaitKeys({ readKey }: Dependencies, { variablesEnv }: CommandHarness): void {
+  const missing = Object.values(variablesEnv).find((name) => readKey(name) === null);
+  if (missing !== undefined)
+    throw comeBack(KEY_WAIT_MS, `Waiting for ${missing}, which this worker has not.`);
+}
+
+type Admission = { readonly requestNumber: number } | Extract<RunAgentResult, { kind: 'stopped' }>;
+
+/** The store lets it start, as it does every call; then its row is written. */
+async function admit({ db }: Dependencies, { input, place, harness }: AgentRun): Promise<Admission> {
+  const { cell, tryNumber, session } = input;
+  const admission = await beginCall(db, {
+    key: toAgentCallKey(input),
+    modelId: place.model.id,
+    engineId: toAgentEngineId(place, harness),
+    // Through the proxy every request reserves its own.
+    worstTokens: 0,
+    worstUsd: harness.proxy ? 0 : null,
+    maxRetries: 0,
+  });
+  switch (admission.kind) {
+    case 'granted':
+      if (!(await startCommandRun(db, { key: cell, tryNumber, session })))
+        throw new Error('another delivery has started this agent meanwhile');
+      return { requestNumber: admission.requestNumber };
+    case 'stopped':
+      return { kind: 'stopped', scope: 'run', spent: false };
+    case 'over_budget':
+      return { kind: 'stopped', scope: admission.scope, spent: false };
+    case 'wait':
+      throw comeBack(admission.waitMs, `waiting: ${admission.reason}`);
+    case 'recorded':
+    case 'failed':
+      throw new Error('the call of this agent is settled, and its row is not there');
+  }
+}
