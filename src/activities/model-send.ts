@@ -4,6 +4,7 @@ import { planRetry } from '../domain/retry-delay.ts';
 import type { CallModelInput, CallModelResult } from '../domain/step.ts';
 import { totalTokens, type Usage } from '../domain/usage.ts';
 import { ProviderError } from '../providers/provider-error.ts';
+import { repairCalls } from '../tools/repair-arguments.ts';
 import type { Dependencies } from './dependencies.ts';
 import { comeBack } from './failure.ts';
 import { toCallKey, type KeptAnswer } from './kept-answer.ts';
@@ -30,7 +31,8 @@ export async function sendRequest(dependencies: Dependencies, sending: Sending):
   try {
     const answer = await provider.call(toModelRequest(sending), signal);
     const latencyMs = dependencies.now() - started;
-    const kept = { answer, latencyMs, sequence: sending.input.upToSequence + 1 };
+    const message = repairCalls(answer.message, prepared.request.tools);
+    const kept = { answer: { ...answer, message }, latencyMs, sequence: sending.input.upToSequence + 1 };
     return { kind: 'kept', answer: await keepAnswer(dependencies, toSent(sending), kept) };
   } catch (error) {
     // A call that was cut off keeps its row `started`: the run settles it at its worst case.

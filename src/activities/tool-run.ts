@@ -6,6 +6,7 @@ import type { AssistantMessage } from '../domain/transcript.ts';
 import { askAboutCall, recordResolution } from '../store/asked-calls.ts';
 import { toJsonBlob } from '../store/blobs.ts';
 import { rerunToolCall, startToolCall, type ToolStart } from '../store/tool-calls.ts';
+import { runsNothing } from '../tools/run-tool.ts';
 import type { ToolResult } from '../tools/tool.ts';
 import type { Dependencies } from './dependencies.ts';
 import { attach, executeTool, refuseUnknown, type ToolTurn } from './execute-tool.ts';
@@ -60,6 +61,7 @@ async function runOnce(
     tool: call.name,
     argumentsDigest: toJsonBlob(call.arguments).digest,
     idempotent: policy.idempotent,
+    repaired: call.arguments.kind === 'parsed' && call.arguments.writtenAs !== undefined,
   });
   const { resolution } = input;
   if (resolution !== undefined && start.kind === 'started')
@@ -67,9 +69,9 @@ async function runOnce(
   return await act(dependencies, turn, { start, decision: decideToolCall(start, policy, resolution) });
 }
 
-/** A call that runs nothing (unknown tool, unreadable arguments) can be answered again. */
+/** A call that runs nothing (unknown tool, arguments that do not fit) can be answered again. */
 const toPolicy = ({ tool, call }: ToolTurn) =>
-  tool === null || call.arguments.kind === 'unreadable' ? toToolPolicy({ idempotent: true }) : tool.policy;
+  tool === null || runsNothing(tool, call) ? toToolPolicy({ idempotent: true }) : tool.policy;
 
 type Decided = { readonly start: ToolStart; readonly decision: LedgerDecision };
 

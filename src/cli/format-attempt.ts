@@ -75,8 +75,9 @@ function formatMessage(message: Message): string {
 const titled = (title: string, text: string): string => `${title}\n${indent(toPrintable(text), '  ')}`;
 
 function formatToolCall({ name, arguments: given }: ToolCall): string {
-  const text = given.kind === 'parsed' ? JSON.stringify(given.value) : `unreadable arguments: ${given.text}`;
-  return titled(`calls ${name}`, text);
+  if (given.kind === 'unreadable') return titled(`calls ${name}`, `unreadable arguments: ${given.text}`);
+  const repaired = given.writtenAs === undefined ? '' : `\nrepaired from: ${given.writtenAs}`;
+  return titled(`calls ${name}`, `${JSON.stringify(given.value)}${repaired}`);
 }
 
 const formatCalls = (calls: readonly CallDetail[]): string =>
@@ -100,7 +101,7 @@ const formatCalls = (calls: readonly CallDetail[]): string =>
 
 const formatTools = (calls: readonly ToolCallDetail[]): string =>
   formatTextTable({
-    heads: ['tool', 'try', 'step', 'call', 'state', 'status', 'executions'],
+    heads: ['tool', 'try', 'step', 'call', 'state', 'status', 'executions', 'arguments'],
     rows: calls.map((call) => [
       call.tool,
       String(call.tryNumber),
@@ -109,6 +110,7 @@ const formatTools = (calls: readonly ToolCallDetail[]): string =>
       call.state,
       call.status ?? '',
       String(call.executions),
+      call.repaired ? 'repaired' : '',
     ]),
     right: [1, 2, 3, 6],
   });

@@ -42,7 +42,12 @@ export type ToolCall = {
 
 /** Arguments as read: an object, or the raw text when it was no JSON object. An empty text is `{}`. */
 export type ToolArguments =
-  | { readonly kind: 'parsed'; readonly value: { readonly [name: string]: Json } }
+  | {
+      readonly kind: 'parsed';
+      readonly value: { readonly [name: string]: Json };
+      /** What the model wrote, where that was no JSON or did not fit and was repaired. */
+      readonly writtenAs?: string;
+    }
   | { readonly kind: 'unreadable'; readonly text: string };
 
 /** What a model is told about a tool: JSON Schema of its arguments. */

@@ -55,6 +55,8 @@ export type ToolCallDetail = {
   readonly status: string | null;
   readonly outputDigest: string | null;
   readonly executions: number;
+  /** Its arguments were repaired before it ran. */
+  readonly repaired: boolean;
 };
 
 export type StepDetail = {
@@ -130,7 +132,7 @@ async function loadParts(db: Db, runId: string, task: number): Promise<Parts> {
     scores: await loadScores(db, { runId, task }),
     calls: calls.map((call) => ({ ...call, failureMessage: unescapeNullable(call.failureMessage) })),
     toolCalls: await load(
-      'step, call, tool, state, status, output_digest as "outputDigest", executions',
+      'step, call, tool, state, status, output_digest as "outputDigest", executions, repaired',
       'tool_calls WHERE step, call',
     ),
     steps: await load('sequence, role, digest', 'steps WHERE sequence'),

@@ -24,12 +24,20 @@ export async function startToolCall(
     readonly tool: string;
     readonly argumentsDigest: string;
     readonly idempotent: boolean;
+    /** The arguments are not as the model wrote them. */
+    readonly repaired?: boolean;
   },
 ): Promise<ToolStart> {
   const row = await selectRow<StoredStart>(db, {
     name: 'start-tool-call',
-    text: 'select kind, executions, output_digest, status from start_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
-    values: [...toKeyValues(call.key), escapeText(call.tool), call.argumentsDigest, call.idempotent],
+    text: 'select kind, executions, output_digest, status from start_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+    values: [
+      ...toKeyValues(call.key),
+      escapeText(call.tool),
+      call.argumentsDigest,
+      call.idempotent,
+      call.repaired ?? false,
+    ],
   });
   switch (row.kind) {
     case 'fresh':

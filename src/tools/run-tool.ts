@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '../domain/json.ts';
 import { SessionLostError } from '../environments/environment.ts';
 import type { ToolCall } from '../domain/transcript.ts';
+import { findArgumentErrors, formatArgumentErrors } from './argument-schema.ts';
 import { cutForModel } from './cut-for-model.ts';
 import type { Tool, ToolContext, ToolResult } from './tool.ts';
 
@@ -25,11 +26,19 @@ export async function runTool(request: {
   const { tool, call, context } = request;
   context.signal.throwIfAborted();
   if (tool === null) return explainUnknown(call.name, request.offered);
-  if (call.arguments.kind === 'unreadable') return explainUnreadable(tool, call.arguments.text);
+  const { arguments: given } = call;
+  if (given.kind === 'unreadable') return explainUnreadable(tool, given.text);
+  const errors = findArgumentErrors(tool.schema.parameters, given.value);
+  if (errors.length > 0)
+    return { status: 'error', text: `${tool.schema.name} was not run. ${formatArgumentErrors(errors)}` };
   // It has its own limits, and turns all that its code does into a result: what it throws is nobody's observation.
-  if (tool.place === 'process') return await tool.run(call.arguments.value, context);
-  return await runInTime(tool, call.arguments.value, context);
+  if (tool.place === 'process') return await tool.run(given.value, context);
+  return await runInTime(tool, given.value, context);
 }
+
+/** Whether a call is answered without anything being run, so that it can be answered again whatever its tool's policy. */
+export const runsNothing = (tool: Tool, { arguments: given }: ToolCall): boolean =>
+  given.kind === 'unreadable' || findArgumentErrors(tool.schema.parameters, given.value).length > 0;
 
 const FIRST_DELAY_MS = 200;
 

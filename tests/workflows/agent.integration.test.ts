@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadAttemptDetail } from '../../src/store/attempt-detail.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
-import { sendJson, startModelServer, toCompletion } from './model-server.ts';
 import { readSessions } from './sessions.ts';
 import { bash, begin, loadCalls, loadCells, script, sums, waitFor } from './support.ts';
 
@@ -66,70 +65,6 @@ test('an agent calls tools until it answers, its work is graded by a command, an
   expect(attempt.observations[1]?.text).toContain('42');
   expect(await readSessions(assay, runId)).toMatchObject([{ state: 'closed' }]);
 });
-
-test('F19 arguments that are no arguments: every call gets one answer and the attempt is scored', async () => {
-  const call = (id: string, name: string, args: string) => ({
-    id,
-    type: 'function',
-    function: { name, arguments: args },
-  });
-  await using server = await startModelServer((response, seen, number) => {
-    if (number === 1) {
-      const calls = [
-        call('c1', 'list_files', ''),
-        call('c2', 'read_file', '{"path": "a.tx'),
-        call('c3', 'bash', '{"command":"echo hi"}'),
-        call('c4', 'functions.bash', '{}'),
-        call('c5', '', '{}'),
-      ];
-      return sendJson(response, toCompletion({ content: null, tool_calls: calls }, {}, 'tool_calls'));
-    }
-    const problem = findHistoryProblem(seen.body['messages'] as HistoryMessage[]);
-    if (problem !== null) return sendJson(response, { error: { message: problem } }, 400);
-    sendJson(response, toCompletion({ content: '1' }));
-  });
-  const runId = await begin(assay, {
-    providers: [server.provider()],
-    models: [{ id: 'one', provider: 'local', model: 'm' }],
-    suite: sums(1),
-    ...agent({ tools: ['list_files', 'read_file', 'bash'] }),
-  });
-  expect(await assay.result(runId)).toMatchObject({ outcomes: { scored: 1 } });
-  expect(server.calls()).toHaveLength(2);
-  const { toolCalls, observations } = await loadAttempt(runId);
-  expect(toolCalls.map((one) => [one.tool, one.executions])).toHaveLength(5);
-  expect(observations.map((one) => one.status)).toEqual(['success', 'error', 'success', 'error', 'error']);
-  expect(observations[1]?.text).toContain('not JSON');
-  expect(observations[2]?.text).toContain('hi');
-  expect(
-    observations.filter((one) => one.text.includes('list_files, read_file, bash')).length,
-  ).toBeGreaterThan(0);
-});
-
-type HistoryMessage = {
-  readonly role: string;
-  readonly tool_call_id?: string;
-  readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly arguments: string } }[];
-};
-
-/** What a strict endpoint says about a transcript: one tool message for each call, arguments that are JSON. */
-function findHistoryProblem(messages: readonly HistoryMessage[]): string | null {
-  const calls = messages.flatMap((message) => message.tool_calls ?? []);
-  const answers = messages
-    .filter((message) => message.role === 'tool')
-    .map((message) => message.tool_call_id);
-  if (new Set(calls.map((one) => one.id)).size !== calls.length) return 'ids of tool calls are not unique';
-  for (const one of calls) {
-    if (answers.filter((id) => id === one.id).length !== 1)
-      return `call ${one.id} has not exactly one answer`;
-    try {
-      JSON.parse(one.function.arguments);
-    } catch {
-      return `arguments of ${one.id} are not JSON`;
-    }
-  }
-  return answers.length === calls.length ? null : 'a tool message without its call';
-}
 
 const step = (more: object = {}) => ({ ...bash('echo 42 > answer.txt'), ...more });
 

@@ -85,6 +85,8 @@ create table tool_calls (
   tool text not null,
   arguments_digest text not null,
   idempotent boolean not null,
+  -- The model wrote its arguments in a way that had to be repaired.
+  repaired boolean not null default false,
   state text not null default 'started',
   status text,
   output_digest text,

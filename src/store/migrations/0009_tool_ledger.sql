@@ -2,7 +2,7 @@
 -- there before is decided by `decideToolCall` in src/domain/tool-ledger.ts.
 create function start_tool_call(
   p_run text, p_task int, p_attempt int, p_generation int, p_try int, p_step int, p_call int,
-  p_tool text, p_arguments_digest text, p_idempotent boolean,
+  p_tool text, p_arguments_digest text, p_idempotent boolean, p_repaired boolean,
   out kind text, out executions int, out output_digest text, out status text
 ) language plpgsql as $$
 #variable_conflict use_column
@@ -10,8 +10,9 @@ declare
   row tool_calls;
 begin
   insert into tool_calls (run_id, task, attempt, generation, try_number, step, call, tool, arguments_digest,
-    idempotent)
-  values (p_run, p_task, p_attempt, p_generation, p_try, p_step, p_call, p_tool, p_arguments_digest, p_idempotent)
+    idempotent, repaired)
+  values (p_run, p_task, p_attempt, p_generation, p_try, p_step, p_call, p_tool, p_arguments_digest, p_idempotent,
+    p_repaired)
   on conflict do nothing;
   executions := 1;
   if found then
