@@ -12,9 +12,9 @@ const BYTES_PER_TOKEN = 4;
 /** Anthropic's count of a request's tokens, which costs nothing; other providers have none: it is estimated. */
 export async function countProxiedTokens(
   dependencies: Dependencies,
-  counted: ProxiedRequest & { readonly place: CellPlace; readonly signal: AbortSignal },
+  counted: ProxiedRequest & { readonly place: CellPlace },
 ): Promise<void> {
-  const { form, body, search, client, place, signal } = counted;
+  const { form, body, search, client, place } = counted;
   const { provider, model } = place;
   const sent = JSON.stringify({ ...body, model: model.model });
   if (!form.kinds.includes(provider.kind))
@@ -26,7 +26,7 @@ export async function countProxiedTokens(
     headers: toUpstreamHeaders(form, client.request.headers, apiKey),
     body: sent,
     timeouts: { ...provider.timeouts, totalMs: LIMIT_MS },
-    signal,
+    signal: client.gone,
   });
   client.response
     .writeHead(answer.status, toAgentHeaders(answer.headers))

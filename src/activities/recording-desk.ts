@@ -32,7 +32,6 @@ export class RecordingDesk implements ProxyDesk {
   readonly #dependencies: Dependencies;
   readonly #options: DeskOptions;
   readonly #transcript: ProxyTranscript;
-  readonly #cut = new AbortController();
   readonly #refusing = new AbortController();
   readonly #otherModels = new Set<string>();
   readonly #engineId: string;
@@ -64,11 +63,6 @@ export class RecordingDesk implements ProxyDesk {
     return this.#report;
   }
 
-  /** The attempt is over: what is in flight is cut off. */
-  cut(): void {
-    this.#cut.abort(new Error('the attempt ended before the answer was whole'));
-  }
-
   async handle(request: ProxiedRequest): Promise<void> {
     const { form, body, client } = request;
     const asked = form.readAsked(body);
@@ -80,7 +74,7 @@ export class RecordingDesk implements ProxyDesk {
     }
     this.#lookAtLimits();
     if (this.#report.ended !== null) return this.#refuse(request);
-    const signal = AbortSignal.any([client.gone, this.#cut.signal]);
+    const signal = client.gone;
     const prepared = this.#prepare(request, asked, signal);
     try {
       await this.#admitAndRun(prepared);
@@ -92,8 +86,7 @@ export class RecordingDesk implements ProxyDesk {
 
   async countTokens(request: ProxiedRequest): Promise<void> {
     if (this.#report.ended !== null) return this.#refuse(request);
-    const signal = AbortSignal.any([request.client.gone, this.#cut.signal]);
-    await countProxiedTokens(this.#dependencies, { ...request, place: this.#options.place, signal });
+    await countProxiedTokens(this.#dependencies, { ...request, place: this.#options.place });
   }
 
   listModels(client: AgentClient): void {
@@ -149,7 +142,7 @@ export class RecordingDesk implements ProxyDesk {
     const { key, worst } = prepared;
     this.#report = { ...this.#report, calls: this.#report.calls + 1 };
     const { price } = place.model;
-    const sent = { key, requestNumber, engineId: this.#engineId, price, signal: this.#cut.signal };
+    const sent = { key, requestNumber, engineId: this.#engineId, price, signal: this.#options.signal };
     const call = { ...prepared, place, sent, transcript: this.#transcript };
     await runProxiedCall(this.#dependencies, call, (end) => this.#count(end, worst));
   }

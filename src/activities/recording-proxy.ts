@@ -72,11 +72,7 @@ export async function openRecordingProxy(
   const spending = await loadTrySpending(dependencies.db, { key: cell, tryNumber });
   const desk = new RecordingDesk(dependencies, { ...request, place, spending });
   const proxy = new ProxyServer(desk);
-  const close = (): Promise<void> => {
-    desk.cut();
-    return proxy.close();
-  };
-  const onAbort = (): void => void close();
+  const onAbort = (): void => void proxy.close();
   signal.addEventListener('abort', onAbort, { once: true });
   const { port } = await (session?.listen(proxy.server) ?? listenHere(proxy.server));
   const origin = `http://127.0.0.1:${port}`;
@@ -87,7 +83,7 @@ export async function openRecordingProxy(
     report: () => desk.report(),
     close: async () => {
       signal.removeEventListener('abort', onAbort);
-      await close();
+      await proxy.close();
     },
   };
 }

@@ -29,6 +29,13 @@ export class AgentClient {
     this.#stays = holds;
   }
 
+  /** Ends the request as if the agent had left. */
+  cut(why: string): void {
+    const leave = (): void => this.#gone.abort(new Error(why));
+    if (this.#stays()) setTimeout(leave, STAY_MS).unref();
+    else leave();
+  }
+
   sendJson(status: number, body: Fields, headers: { readonly [name: string]: string } = {}): void {
     if (this.response.headersSent) return this.breakOff();
     this.response
@@ -46,9 +53,7 @@ export class AgentClient {
   }
 
   #onClose(): void {
-    if (this.response.writableFinished) return;
-    const leave = (): void => this.#gone.abort(new Error('the agent has closed the connection'));
-    if (this.#stays()) setTimeout(leave, STAY_MS).unref();
-    else leave();
+    if (!this.response.writableFinished)
+      this.cut('the agent closed the connection before its answer was whole');
   }
 }

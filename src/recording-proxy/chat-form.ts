@@ -3,6 +3,7 @@ import { ChatFolder } from '../providers/chat-stream.ts';
 import { firstCount, isFields, listFields, textOf, toFields, type Fields } from '../providers/fields.ts';
 import { readChatWire, toBearer } from '../providers/openai-compatible.ts';
 import { readChatAssistant, readChatMessages, readChatTools } from './chat-messages.ts';
+import { findUnbounded } from './find-reference.ts';
 import { writeOpenAiError } from './openai-error.ts';
 import type { Asked, Change, WireForm } from './wire-form.ts';
 import { writeChatAnswer, writeChatEvents } from './written-chat.ts';
@@ -14,7 +15,7 @@ export const chatForm: WireForm = {
   kinds: ['openai', 'openai-compatible'],
   toHeaders: toBearer,
   readAsked,
-  findRefusal: () => null,
+  findRefusal: findUnbounded,
   complete,
   hidesCounts: (body) =>
     body['stream'] === true && toFields(body['stream_options'])['include_usage'] !== true,

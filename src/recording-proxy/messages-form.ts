@@ -4,6 +4,7 @@ import { anthropicWire } from '../providers/anthropic.ts';
 import { AnthropicFolder } from '../providers/anthropic-stream.ts';
 import { firstCount, textOf, type Fields } from '../providers/fields.ts';
 import { readAnthropicAssistant, readAnthropicMessages, readAnthropicTools } from './anthropic-messages.ts';
+import { findUnbounded } from './find-reference.ts';
 import type { WireError, WireForm } from './wire-form.ts';
 import { writeAnthropicAnswer, writeAnthropicEvents } from './written-messages.ts';
 
@@ -21,7 +22,7 @@ export const messagesForm: WireForm = {
     messages: readAnthropicMessages(body),
     tools: readAnthropicTools(body['tools']),
   }),
-  findRefusal: () => null,
+  findRefusal: findUnbounded,
   complete: (body, { model, maxOutputTokens }) => ({
     ...body,
     model,

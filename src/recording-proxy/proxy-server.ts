@@ -11,6 +11,7 @@ import type { WireError, WireForm } from './wire-form.ts';
 const FORMS = [chatForm, responsesForm, messagesForm];
 /** Requests at a time; an agent that sends more is told to wait. */
 const OPEN_LIMIT = 32;
+const IDLE_MS = 3_600_000;
 /** How long an agent may go on sending what is refused. */
 const REFUSED_MS = 2_000;
 
@@ -34,11 +35,13 @@ export class ProxyServer {
   readonly server: Server;
   readonly token = `assay-${randomBytes(24).toString('hex')}`;
   readonly #desk: ProxyDesk;
-  readonly #open = new Set<Promise<void>>();
+  readonly #open = new Map<Promise<void>, AgentClient>();
 
   constructor(desk: ProxyDesk) {
     this.#desk = desk;
-    this.server = createServer((request, response) => this.#take(request, response));
+    // Agents keep their connection while they run tools.
+    const options = { keepAliveTimeout: IDLE_MS };
+    this.server = createServer(options, (request, response) => this.#take(request, response));
     this.server.on('clientError', (_error, socket) => socket.destroy());
   }
 
@@ -48,8 +51,9 @@ export class ProxyServer {
       if (this.server.listening) this.server.close(() => resolve());
       else resolve();
     });
+    for (const client of this.#open.values()) client.cut('the attempt ended before the answer was whole');
     this.server.closeAllConnections();
-    await Promise.all(this.#open);
+    await Promise.all(this.#open.keys());
     await closed;
   }
 
@@ -60,7 +64,7 @@ export class ProxyServer {
       const message = `Assay could not handle this request: ${error instanceof Error ? error.message : String(error)}`;
       client.sendError(form, { status: 500, code: 'assay_fault', message });
     });
-    this.#open.add(work);
+    this.#open.set(work, client);
     void work.finally(() => this.#open.delete(work));
   }
 

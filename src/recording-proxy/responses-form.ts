@@ -3,6 +3,7 @@ import { firstCount, listFields, textOf, toFields, type Fields } from '../provid
 import { toBearer } from '../providers/openai-compatible.ts';
 import { readResponsesAnswer } from '../providers/responses-answer.ts';
 import { ResponsesFolder } from '../providers/responses-stream.ts';
+import { findUnbounded } from './find-reference.ts';
 import { writeOpenAiError } from './openai-error.ts';
 import { readItems, readResponsesMessages, readResponsesTools } from './responses-messages.ts';
 import type { WireForm } from './wire-form.ts';
@@ -58,6 +59,6 @@ function findRefusal(body: Fields, { isBounded }: { readonly isBounded: boolean 
   if (body['background'] === true)
     return 'background answers cannot be recorded: send the request without "background"';
   const stored = ['previous_response_id', 'conversation'].find((name) => (body[name] ?? null) !== null);
-  if (!isBounded || stored === undefined) return null;
+  if (!isBounded || stored === undefined) return findUnbounded(body, { isBounded });
   return `"${stored}" hides how much the model reads, and a budget or limit holds: send the whole input with every request`;
 }

@@ -40,7 +40,8 @@ describe.each(WIRES)('$name', ({ kind, path, request, whole, events }) => {
     const first = await post(opened.proxy, path, request());
     expect([first.status, first.headers.get('retry-after')]).toEqual([429, '1']);
     expect(await first.text()).toBe('{"error":{"message":"slow down"}}');
-    expect((await post(opened.proxy, path, request())).status).toBe(200);
+    const second = await post(opened.proxy, path, request());
+    expect(await second.text()).toBe(JSON.stringify(whole));
     const { calls } = await subject.read(opened.cell);
     expect(calls).toMatchObject([
       { step: 1, requestNumber: 1, state: 'failed', failureClass: 'throttled', estimated: false },
@@ -179,9 +180,21 @@ test('an agent that leaves after the last word has a whole answer', async () => 
   let text = '';
   while (!text.includes('"stop"')) text += Buffer.from((await reader.read()).value!).toString('utf8');
   leave.abort();
-  await delay(200);
   await opened.proxy.close();
   expect((await subject.read(opened.cell)).calls).toMatchObject([
     { state: 'completed', inputTokens: 20, outputTokens: 5 },
   ]);
+});
+
+test('an answer that was paid is held until the store takes it', async () => {
+  const [chat] = WIRES;
+  await using endpoint = await startHttpServer((response) => {
+    subject.breakStore(3);
+    sendJson(response, chat!.whole);
+  });
+  await using opened = await open(chat!.kind, endpoint.baseUrl);
+  const answer = await post(opened.proxy, chat!.path, chat!.request());
+  expect(await answer.json()).toEqual(chat!.whole);
+  expect(subject.breakStore(0)).toBe(0);
+  expect((await subject.read(opened.cell)).calls).toMatchObject([{ state: 'completed', requestNumber: 1 }]);
 });

@@ -17,6 +17,7 @@ import { createProvider, toEngineId } from '../../src/providers/lookup.ts';
 import { loadAttemptDetail } from '../../src/store/attempt-detail.ts';
 import { savePreparedRun } from '../../src/store/prepared-run.ts';
 import { insertRun } from '../../src/store/runs.ts';
+import type { TransactionalDb } from '../../src/store/pool.ts';
 import { loadTranscript } from '../../src/store/steps.ts';
 import { openTestStore } from '../store/support.ts';
 import { load } from '../support/load.ts';
@@ -42,11 +43,21 @@ export async function openProxySubject() {
   const none = (name: string) => () => {
     throw new Error(`${name} is not part of this test`);
   };
+  const store = { failures: 0 };
+  /** The pool, and a connection that breaks when a test says so. */
+  const db: TransactionalDb = {
+    connect: () => pool.connect(),
+    query: (config) => {
+      if (store.failures === 0) return pool.query(config);
+      store.failures -= 1;
+      throw Object.assign(new Error('the connection ended'), { code: '57P01' });
+    },
+  };
   const throttled: string[] = [];
   /** Slots that requests hold, now and at the most. */
   const slots = { out: 0, most: 0 };
   const dependencies: Dependencies = {
-    db: pool,
+    db,
     runs,
     blobs: new BlobCache(pool),
     transcripts: new TranscriptCache(pool),
@@ -123,6 +134,12 @@ export async function openProxySubject() {
   return {
     pool,
     dependencies,
+    /** The next statements fail as when Postgres is away; returns how many of the last ones have not yet. */
+    breakStore: (statements: number): number => {
+      const left = store.failures;
+      store.failures = statements;
+      return left;
+    },
     throttled,
     slots,
     plan,
