@@ -54,7 +54,12 @@ function toEnd(
 ): ProxyEnd {
   switch (admission.kind) {
     case 'stopped':
-      return { kind: 'stopped', scope: 'run', code: admission.reason };
+      // Whichever of several requests came first.
+      return {
+        kind: 'stopped',
+        scope: 'run',
+        code: admission.reason === 'stopped_budget' ? 'budget' : admission.reason,
+      };
     case 'over_budget':
       return { kind: 'stopped', scope: admission.scope, code: 'budget' };
     case 'recorded':
