@@ -60,7 +60,8 @@ function toWaiting(run: RunRow, temporalUrl: string | null): CommandResult {
   });
 }
 
-function toRunEnd(state: RunState, report: Report | null): Parameters<typeof decideExit>[0] {
+/** What the exit code looks at. */
+export function toRunEnd(state: RunState, report: Report | null): Parameters<typeof decideExit>[0] {
   if (report === null) return { state, gateFailures: [], planned: 0, scored: 0, unfinished: 0 };
   const outcomes = report.boards.flatMap((board) => board.rows.map((row) => row.figures.outcomes));
   const unfinished = outcomes.reduce((sum, one) => sum + one.not_run + one.interrupted + one.unrecorded, 0);

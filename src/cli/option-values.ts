@@ -20,3 +20,10 @@ export function parseAmount(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('expected an amount in USD, such as 2.50');
   return Number(text);
 }
+
+/** A share from 0 to 1. */
+export function parseShare(text: string): number {
+  const share = text.trim() === '' ? Number.NaN : Number(text);
+  if (!(share >= 0 && share <= 1)) throw new InvalidArgumentError('expected a number from 0 to 1');
+  return share;
+}

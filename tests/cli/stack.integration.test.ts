@@ -102,6 +102,38 @@ test('a gate that is not met ends with 100 and is named in the one document', as
   expect(read(gated.stdout)).toMatchObject({ state: 'completed', exitCode: 100, exitReasons });
 });
 
+test('a run is held against thresholds and the run before it, and two runs against each other', async () => {
+  const summary = join(place.folder, 'summary.md');
+  const gate = await place.assay(
+    'gate',
+    'last',
+    '--min-pass-rate',
+    '0',
+    '--baseline',
+    'last',
+    '--summary',
+    summary,
+  );
+  expect(gate).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('gate passed') });
+  expect(gate.stdout).toContain('first →');
+  expect(readFileSync(summary, 'utf8')).toContain('# ✅ Gate passed');
+  const failed = await place.assay('gate', 'first', '--min-mean', '1', '--json');
+  expect(failed.exitCode).toBe(100);
+  expect(read(failed.stdout)).toMatchObject({ exitCode: 100, baseline: null });
+
+  const compared = await place.assay('compare', 'first', 'last', '--json');
+  const pairs = read(compared.stdout)['pairs'] as { verdict: string; cases: number }[];
+  expect(pairs.map(({ verdict, cases }) => [verdict, cases])).toEqual([
+    ['not_separated', 6],
+    ['not_separated', 6],
+  ]);
+  const models = await place.assay('compare', 'first');
+  expect(models).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('6 shared cases') });
+  const whatIf = await place.assay('report', 'first', '--weights', 'accuracy=1,latencyP50=1', '--json');
+  expect(JSON.stringify(read(whatIf.stdout))).toContain('"composite":{"value"');
+  expect((await place.assay('report', 'first', '--format', 'csv')).stdout).toContain('request,model,case');
+});
+
 test('a run whose cost has to be confirmed waits, and every command says what to type', async () => {
   const path = place.writeRunFile({
     ...slowRun,

@@ -1,8 +1,10 @@
 import type { AddCommand } from '../command.ts';
 import { addApprove } from './approve.ts';
 import { addCancel } from './cancel.ts';
+import { addCompare } from './compare.ts';
 import { addDoctor } from './doctor.ts';
 import { addDown } from './down.ts';
+import { addGate } from './gate.ts';
 import { addInit } from './init.ts';
 import { addList } from './list.ts';
 import { addPause } from './pause.ts';
@@ -27,6 +29,8 @@ export const COMMANDS: readonly AddCommand[] = [
   addList,
   addShow,
   addReport,
+  addCompare,
+  addGate,
   addApprove,
   addPause,
   addUnpause,
