@@ -3,6 +3,7 @@ import type { EnvironmentAbilities } from '../domain/environment-abilities.ts';
 import { PUBLIC, type NetworkPolicy } from '../domain/network-policy.ts';
 import type { EnforcedResources } from '../domain/resources.ts';
 import { inspectContainer, readEnforced, removeContainer } from './container-state.ts';
+import { removeContainerGroups } from './container-groups.ts';
 import { copyFiles } from './docker-copy.ts';
 import { DockerContainer } from './docker-container.ts';
 import { runInContainer } from './docker-exec.ts';
@@ -184,7 +185,10 @@ async function close(place: Place, handle: SessionHandle): Promise<void> {
   const own = toHandle(place, handle.sessionId);
   await place.containers.get(handle.sessionId)?.release();
   place.containers.delete(handle.sessionId);
+  const info = await inspectContainer(place.docker, own.root);
   await removeContainer(place.docker, own.root);
+  // Only root works on this host's groups, and only of an engine on this host.
+  if (info !== null && place.nsenter !== null) removeContainerGroups(info.Id);
   toNetwork(place, own).forget();
 }
 
