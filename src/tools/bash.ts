@@ -43,7 +43,8 @@ function toStatus(result: ExecResult): ToolResult['status'] {
 /** The end stands last, where a text that is cut in the middle keeps it. */
 function toText(result: ExecResult, timeoutMs: number): string {
   const output = result.output === '' || result.output.endsWith('\n') ? result.output : `${result.output}\n`;
-  return `${output}[${toEnd(result, timeoutMs)}]`;
+  const limit = result.exceeded === null ? '' : `; it ran into the session's limit of ${result.exceeded}`;
+  return `${output}[${toEnd(result, timeoutMs)}${limit}]`;
 }
 
 function toEnd(result: ExecResult, timeoutMs: number): string {
