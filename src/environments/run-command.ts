@@ -135,7 +135,13 @@ function waitForExit({ child, problem }: Started): Promise<End> {
 
 async function waitForEnd(exited: Promise<End>, timeoutMs: number, signal: AbortSignal): Promise<End> {
   const { promise, resolve } = Promise.withResolvers<End>();
-  const timer = setTimeout(() => resolve({ kind: 'timeout' }), timeoutMs);
+  const onTime = async (): Promise<void> => {
+    // A worker that was stopped for a while hears of an end after its timer: two turns let that be heard first.
+    await setImmediate();
+    await setImmediate();
+    resolve({ kind: 'timeout' });
+  };
+  const timer = setTimeout(() => void onTime(), timeoutMs);
   const onAbort = (): void => resolve({ kind: 'abort' });
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();

@@ -138,7 +138,8 @@ const toExpected = (tries: readonly Try[]) =>
 
 const closed = { network: { baseline: 'public', run: 'none', evaluation: 'none' } } as const;
 
-async function contains(environment: { readonly [key: string]: Json }): Promise<void> {
+/** Tries everything in one environment; how each cell ended, and should have. */
+async function contains(environment: { readonly [key: string]: Json }) {
   const mark = makeMark();
   const all = [...toEscapes(mark, canary), ...toSandboxEscapes(listening)];
   const limited = { ...environment, ...closed, resources: { pids: 100 } };
@@ -148,23 +149,29 @@ async function contains(environment: { readonly [key: string]: Json }): Promise<
     ['disk', [DISK_ESCAPE], { environment: { ...environment, resources: { disk: '16m' } } }],
   ];
   const { cells, said, grownBytes } = await run(tries);
-  expect(toEnds(cells)).toEqual(toExpected(tries));
   expect(countRunning(mark)).toBe(0);
   expect(grownBytes).toBeLessThan(FLAT_BYTES);
   expect(said('reuse', 'flood')).toMatch(/ bytes cut /);
   expect(said('reuse', 'forks')).toMatch(/timed out .* limit of pids/);
   expect(said('disk', 'disk')).toMatch(/No space left/);
+  return { ends: toEnds(cells), expected: toExpected(tries) };
 }
 
 describe('what an agent tries is contained, and its cell ends as it should', { timeout: 300_000 }, () => {
   test.skipIf(noSandbox !== null)(
     'AC-S2 C15 bubblewrap: daemons, a flood, a fork bomb, a full disk, other processes’ variables, the network, the grader’s files',
-    () => contains({ kind: 'bubblewrap' }),
+    async () => {
+      const { ends, expected } = await contains({ kind: 'bubblewrap' });
+      expect(ends).toEqual(expected);
+    },
   );
 
   test.skipIf(noEngine !== null)(
     'AC-S2 C15 docker: daemons, a flood, a fork bomb, a full disk, other processes’ variables, the network, the grader’s files',
-    () => contains({ kind: 'docker', image: IMAGE }),
+    async () => {
+      const { ends, expected } = await contains({ kind: 'docker', image: IMAGE });
+      expect(ends).toEqual(expected);
+    },
   );
 
   test('AC-S2 C15 host: daemons, a flood and the grader’s files; variables of its own user’s processes it does not hide', async () => {

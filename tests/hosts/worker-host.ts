@@ -24,6 +24,9 @@ export type WorkerHost = {
   readonly start: () => Promise<void>;
   /** Ends the worker's process at once, as a machine that loses power. */
   readonly kill: () => Promise<void>;
+  /** Stops the worker's process as a machine that falls asleep, and lets it go on. */
+  readonly sleep: () => void;
+  readonly wake: () => void;
   /** Tells the worker to end; the exit code. */
   readonly stop: () => Promise<number | null>;
   /** The worker's log of all its starts, for a test that failed. */
@@ -65,6 +68,8 @@ export function createHost(folder: string, services: Services): WorkerHost {
       await waitForPolling(dataDir, child, logFile);
     },
     kill: async () => void (await end('SIGKILL')),
+    sleep: () => void running?.child.kill('SIGSTOP'),
+    wake: () => void running?.child.kill('SIGCONT'),
     stop: () => end('SIGTERM'),
     log: () => readFileSync(logFile, 'utf8'),
   };
