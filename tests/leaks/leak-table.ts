@@ -1,24 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { replaceSection } from '../soak/page-section.ts';
 import { CELLS_PER_TRIAL } from './leak-run.ts';
 import type { LeakResult } from './leak-trial.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/soak.md', import.meta.url));
-const BEGIN = '<!-- nothing leaks: begin, written by npm run soak:leaks -->';
-const END = '<!-- nothing leaks: end -->';
-
 /** Writes the section of docs/soak.md about leaks, in the place of the one that was there. */
-export function keepLeakTable(results: readonly LeakResult[]): void {
-  const page = readFileSync(PAGE, 'utf8');
-  const section = `${BEGIN}\n\n${formatLeaks(results)}\n\n${END}`;
-  const [from, upTo] = [page.indexOf(BEGIN), page.indexOf(END)];
-  const kept = from === -1 || upTo < from ? null : page.slice(from, upTo + END.length);
-  writeFileSync(
-    PAGE,
-    kept === null ? `${page.trimEnd()}\n\n${section}\n` : page.replace(kept, () => section),
-  );
-}
+export const keepLeakTable = (results: readonly LeakResult[]): void =>
+  writeFileSync(PAGE, replaceSection(readFileSync(PAGE, 'utf8'), 'nothing leaks', formatLeaks(results)));
 
 function formatLeaks(results: readonly LeakResult[]): string {
   const rows = [

@@ -10,33 +10,6 @@ export type Mark = {
   readonly temporalMb: number;
 };
 
-const NAMES = ['long agent', 'large file'] as const;
-type Name = (typeof NAMES)[number];
-
-const toMarks = (name: Name) => ({
-  begin: `<!-- ${name}: begin, written by npm run soak:agent -->`,
-  end: `<!-- ${name}: end -->`,
-});
-
-/** A page with this section in the place of the one that it had, else at its end. */
-export function replaceSection(page: string, name: Name, section: string): string {
-  const { begin, end } = toMarks(name);
-  const written = `${begin}\n\n${section}\n\n${end}`;
-  const kept = findSection(page, name);
-  return kept === null ? `${page.trimEnd()}\n\n${written}\n` : page.replace(kept, () => written);
-}
-
-/** The sections of a page with their marks, for a page that is written anew. */
-export const listSections = (page: string): readonly string[] =>
-  NAMES.flatMap((name) => findSection(page, name) ?? []);
-
-function findSection(page: string, name: Name): string | null {
-  const { begin, end } = toMarks(name);
-  const from = page.indexOf(begin);
-  const upTo = page.indexOf(end);
-  return from === -1 || upTo < from ? null : page.slice(from, upTo + end.length);
-}
-
 type Machine = { readonly load: number; readonly cores: number };
 
 const formatMachine = ({ load, cores }: Machine): string =>

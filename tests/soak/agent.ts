@@ -11,7 +11,8 @@ import { findEngineProblem, startEngine } from '../environments/docker-subject.t
 import { createTestRunId } from '../support/assay.ts';
 import { load } from '../support/load.ts';
 import { runLongAgent, type Place } from '../workflows/long-agent.ts';
-import { formatLargeFile, formatLongAgent, replaceSection, type Mark } from './agent-section.ts';
+import { formatLargeFile, formatLongAgent, type Mark } from './agent-section.ts';
+import { replaceSection } from './page-section.ts';
 import { runArtifact, type ArtifactRun } from './artifact-run.ts';
 
 /**

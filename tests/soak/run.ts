@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { runCrashTrial, stopAsUser, type TrialResult } from '../crash/crash-trial.ts';
 import { VICTIMS } from '../crash/kills.ts';
 import { createWorkplace, type Workplace } from '../crash/workplace.ts';
-import { listSections } from './agent-section.ts';
+import { listSections } from './page-section.ts';
 import { formatSoakTable, type SoakTrial } from './soak-table.ts';
 
 /**
@@ -96,7 +96,7 @@ async function endEarly(): Promise<void> {
   process.exit(130);
 }
 
-/** What `npm run soak:agent` wrote. */
+/** What the other soaks wrote. */
 function keepSections(): string {
   const sections = listSections(readFileSync(OUTPUT, 'utf8'));
   return sections.map((section) => `\n${section}\n`).join('');
