@@ -17,6 +17,7 @@ export type RunOptions = {
   readonly attempts?: number;
   readonly concurrency?: number;
   readonly maxUsd?: number;
+  readonly environment?: string;
   readonly runId?: string;
   readonly detach?: boolean;
   readonly yes?: boolean;
@@ -42,7 +43,15 @@ export function toOverrides(options: RunOptions): RunOverrides {
     ...(options.concurrency === undefined ? {} : { taskConcurrency: options.concurrency }),
     ...(options.maxUsd === undefined ? {} : { maxRunUsd: options.maxUsd }),
     ...(endpoint === null ? {} : { endpoint }),
+    ...(options.environment === undefined ? {} : { environment: toEnvironment(options.environment) }),
   };
+}
+
+function toEnvironment(given: string): 'host' | 'bubblewrap' {
+  if (given === 'host' || given === 'bubblewrap') return given;
+  throw new UsageError(
+    `--environment "${given}": expected host or bubblewrap; docker needs an image, which the run file names.`,
+  );
 }
 
 function toEndpoint(options: RunOptions): Exclude<RunOverrides['endpoint'], undefined> | null {

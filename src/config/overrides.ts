@@ -1,4 +1,6 @@
-import type { ModelSpec, ProviderSpec, RunSpec } from '../domain/run.ts';
+import { ALL_PUBLIC } from '../domain/network-policy.ts';
+import { NO_LIMITS } from '../domain/resources.ts';
+import type { EnvironmentSpec, ModelSpec, ProviderSpec, RunSpec } from '../domain/run.ts';
 import { providerSchema } from './run-file.ts';
 
 /** What the command line changes in a run file; absent = as the file says. */
@@ -10,6 +12,8 @@ export type RunOverrides = {
   readonly seed?: number;
   readonly packing?: 'auto' | 'off';
   readonly maxRunUsd?: number;
+  /** Where sessions are opened instead; requests without an environment stay without. */
+  readonly environment?: 'host' | 'bubblewrap';
   /** Replaces every model of the file by these ones behind one OpenAI-compatible address. */
   readonly endpoint?: {
     readonly baseUrl: string;
@@ -20,7 +24,7 @@ export type RunOverrides = {
 };
 
 export function applyOverrides(spec: RunSpec, overrides: RunOverrides): RunSpec {
-  const { attempts, taskConcurrency, seed, packing, maxRunUsd, endpoint } = overrides;
+  const { attempts, taskConcurrency, seed, packing, maxRunUsd, endpoint, environment } = overrides;
   const replaced = endpoint === undefined ? spec : replaceModels(spec, endpoint);
   return {
     ...replaced,
@@ -28,6 +32,7 @@ export function applyOverrides(spec: RunSpec, overrides: RunOverrides): RunSpec 
     requests: replaced.requests.map((request) => ({
       ...request,
       attempts: { ...request.attempts, k: attempts ?? request.attempts.k },
+      environment: replaceEnvironment(request.environment, environment),
     })),
     execution: {
       ...spec.execution,
@@ -37,6 +42,13 @@ export function applyOverrides(spec: RunSpec, overrides: RunOverrides): RunSpec 
     },
     budgets: { ...spec.budgets, maxRunUsd: maxRunUsd ?? spec.budgets.maxRunUsd },
   };
+}
+
+/** What it is made of stays, as far as the other can do it: `host` cuts no network and holds no limits. */
+function replaceEnvironment(spec: EnvironmentSpec, kind: RunOverrides['environment']): EnvironmentSpec {
+  if (kind === undefined || spec.kind === 'none' || spec.kind === kind) return spec;
+  const moved = { ...spec, kind, image: null };
+  return kind === 'host' ? { ...moved, network: ALL_PUBLIC, resources: NO_LIMITS } : moved;
 }
 
 function replaceModels(spec: RunSpec, endpoint: Exclude<RunOverrides['endpoint'], undefined>): RunSpec {

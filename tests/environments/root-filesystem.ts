@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 /** What the contract's commands use. */
 const PROGRAMS =
-  'sh bash cat ls mkdir mkfifo touch head tail stat readlink chmod rm cp ln sleep printf env id tr grep wc find setsid kill truncate getent seq tar mv du timeout';
+  'sh bash cat ls mkdir mkfifo touch head tail stat readlink chmod rm cp ln sleep printf env id tr grep wc find setsid kill truncate getent seq tar mv du timeout sed';
 
 /** A small root file system of this machine's own programs and their libraries: about 15 MB. */
 export function makeRootFilesystem(directory: string): void {
@@ -25,7 +25,8 @@ export function makeRootFilesystem(directory: string): void {
   }
 }
 
-function listLibraries(program: string): readonly string[] {
+/** What a program is linked with. */
+export function listLibraries(program: string): readonly string[] {
   try {
     return (
       execFileSync('ldd', [program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).match(

@@ -37,6 +37,7 @@ function addChanges(command: Command): void {
     .option('--endpoint <url>', "an OpenAI-compatible address instead of the file's models")
     .option('--endpoint-model <name>', 'model to ask for there (repeatable)', collect)
     .option('--endpoint-key-env <name>', 'name of the variable that holds its key')
+    .option('--environment <kind>', 'open sessions in host or bubblewrap instead')
     .option('--attempts <k>', 'attempts of each case', parseCount)
     .option('--concurrency <n>', 'attempts that run at a time', parseCount)
     .option('--max-usd <n>', 'stop the run at this cost', parseAmount);
