@@ -5,6 +5,8 @@ import { createBuiltInCatalog } from '../src/config/built-in-catalog.ts';
 import { loadRun } from '../src/config/load.ts';
 import { toRunWorkflowId } from '../src/domain/workflow-ids.ts';
 import type { RunResult } from '../src/domain/workflow-brief.ts';
+import { findEngineProblem, IMAGE, startEngine } from '../tests/environments/docker-subject.ts';
+import { measureAgents } from './agents.ts';
 import { startBareTemporal } from './bare-temporal.ts';
 import { runFloor, startBenchStack, type BenchStack } from './bench-stack.ts';
 
@@ -70,9 +72,30 @@ const chosen = WORKS.filter(({ name }) =>
   (values.only ?? ['slow', 'slow-packed', 'fast', 'packing-off']).includes(name),
 );
 
+const isAgents = values.only?.includes('agent') === true;
+const engine = isAgents && findEngineProblem() === null ? await startEngine() : null;
+if (engine !== null) process.env['DOCKER_HOST'] = `unix://${engine.socketPath}`;
 const bench = await startBenchStack();
 const bare = await startBareTemporal(bench.stack.temporalAddress, bench.stack.namespace);
 try {
+  if (isAgents) console.log(await measureAgents(bench, listAgentWorks(Number(values.cells ?? 60))));
+  if (chosen.length > 0) await measureWorks();
+} finally {
+  await bare.close();
+  await bench.close();
+  await engine?.stop();
+}
+
+function listAgentWorks(cells: number) {
+  const few = Math.ceil(cells / 4);
+  return [
+    { environment: 'host', cells },
+    { environment: 'bubblewrap', cells: few },
+    ...(engine === null ? [] : [{ environment: { kind: 'docker', image: IMAGE }, cells: few }]),
+  ];
+}
+
+async function measureWorks(): Promise<void> {
   await measure({ ...WORKS[2]!, cells: 50, name: 'warm-up' });
   const table = new Table({
     head: [
@@ -99,9 +122,6 @@ try {
   for (const work of chosen)
     table.push(await measure(values.cells === undefined ? work : { ...work, cells: Number(values.cells) }));
   console.log(table.toString());
-} finally {
-  await bare.close();
-  await bench.close();
 }
 
 async function measure(work: Work): Promise<(string | number)[]> {

@@ -14,7 +14,7 @@ const FAMILIES = [
   ['Agent Arena: matrix, preflight, retries, budgets, leaderboard', range('AA-', 18, 2), 'reports, budgets and reuse in full'],
   ['Circuit breaker', range('CB-', 13, 2), 'the breaker'],
   ['Fan-out: one unit of work per cell', range('FE-', 14, 2), 'judges, live width, measured widths'],
-  ['Tool reliability', range('AF-', 27, 2), 'the whole tool ledger, user tools, fingerprints'],
+  ['Tool reliability', range('AF-', 27, 2), 'fingerprints, which reuse brings'],
   ['AgentCompass: preparation', range('AC-P', 9), 'reuse, plug-ins'],
   ['AgentCompass: attempt order', range('AC-A', 20), 'evaluation modes, artifacts, network policy'],
   ['AgentCompass: retries', range('AC-R', 17), 'retries by stage'],
@@ -32,6 +32,11 @@ const FAMILIES = [
     'command harness, judges, further reports',
   ],
 ];
+
+/** Cases that have no counterpart here, and why. */
+const WITHOUT = new Map([
+  ['AF-22', 'every call takes one path, the activity of its kind, whoever started the run; there is no second one to compare it with'],
+]);
 
 const NAME = /\b(?:test|describe|it)(?:\.\w+(?:\([^)]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs;
 const ID = /\b(?:(?:AA|CB|FE|AF)-\d\d|AC-[A-Z]\d{1,2}|C\d{1,2}|F\d\d)\b/g;
@@ -57,13 +62,14 @@ export function formatAcceptance() {
   const shown = findShown();
   const count = listIds().filter((id) => shown.has(id)).length;
   const sections = FAMILIES.map(([title, ids, later]) => {
-    const open = ids.filter((id) => !shown.has(id));
+    const open = ids.filter((id) => !shown.has(id) && !WITHOUT.has(id));
+    const without = ids.filter((id) => WITHOUT.has(id)).map((id) => `${id} has no counterpart: ${WITHOUT.get(id)}.`);
     const rows = ids
       .filter((id) => shown.has(id))
       .map((id) => `| ${id} | ${[...shown.get(id)].map((path) => `\`${path.slice('tests/'.length)}\``).join(', ')} |`);
     const table = rows.length === 0 ? [] : ['| Case | Shown by (below `tests/`) |', '|---|---|', ...rows, ''];
     const rest = open.length === 0 ? 'All are shown.' : `Open (${later}): ${open.join(', ')}.`;
-    return [`## ${title}`, '', ...table, rest].join('\n');
+    return [`## ${title}`, '', ...table, [rest, ...without].join('\n\n')].join('\n');
   });
   const head = [
     '# Acceptance cases',

@@ -4,12 +4,15 @@ import type { Db } from '../store/pool.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
+/** What an entry costs beside its bytes. */
+const ENTRY_BYTES = 500;
+
 /** Blobs that this process wrote or read a moment ago; content addresses never go stale. */
 export class BlobCache {
   private readonly db: Db;
   private readonly cache = new LRUCache<string, Uint8Array>({
     maxSize: MAX_BYTES,
-    sizeCalculation: (bytes) => bytes.byteLength + 100,
+    sizeCalculation: (bytes) => bytes.byteLength + ENTRY_BYTES,
   });
 
   constructor(db: Db) {
@@ -18,7 +21,7 @@ export class BlobCache {
 
   /** Remembers what is being stored by another statement. */
   remember(digest: string, bytes: Uint8Array): void {
-    if (bytes.byteLength < MAX_BYTES / 8) this.cache.set(digest, bytes);
+    if (bytes.byteLength < MAX_BYTES / 8) this.cache.set(digest, toOwn(bytes));
   }
 
   async load(digest: string): Promise<Uint8Array> {
@@ -40,3 +43,7 @@ export class BlobCache {
     return digest;
   }
 }
+
+/** Small values lie in a block that they share with others, or with all that came over a socket: it would be kept. */
+const toOwn = (bytes: Uint8Array): Uint8Array =>
+  bytes.buffer.byteLength === bytes.byteLength ? bytes : new Uint8Array(bytes);

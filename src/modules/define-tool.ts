@@ -35,12 +35,17 @@ export type ToolDefinition<Parameters extends ZodSchema | ObjectSchema> = {
   readonly maxAttempts?: number;
   /** What happens to a call whose worker was lost. Default: `rerun` if idempotent, else `refuse`. */
   readonly onUnknown?: 'refuse' | 'ask' | 'rerun' | 'skip';
-  /** Text, or JSON that the model reads as such. What it throws is an observation for the model. */
+  /**
+   * Text, or JSON that the model reads as such; what an async generator yields is collected: texts as one, else a
+   * list. What it throws is an observation for the model.
+   */
   execute(
     args: ValueOf<Parameters>,
     context: ToolCallContext,
-  ): Json | undefined | void | Promise<Json | undefined | void>;
+  ): ToolOutput | Promise<ToolOutput> | AsyncIterable<Json>;
 };
+
+type ToolOutput = Json | undefined | void;
 
 /** A tool of a run file, as `harness.tools` takes it. */
 export type DefinedTool = Defined<'tool'> & { readonly name: string };

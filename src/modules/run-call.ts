@@ -52,7 +52,17 @@ async function runTool(call: ToolMessage, setting: Setting): Promise<ToolAnswer>
   const parsed = await parse(tool.parameters, args);
   if (parsed.kind === 'wrong') return { status: 'error', text: `${name} was not run. ${parsed.why}` };
   const output = await tool.execute(parsed.value as never, { ...context, signal: setting.signal });
-  return { status: 'success', text: toOutput(output) };
+  return { status: 'success', text: toOutput(isStream(output) ? await collect(output) : output) };
+}
+
+const isStream = (output: unknown): output is AsyncIterable<Json> =>
+  typeof output === 'object' && output !== null && Symbol.asyncIterator in output;
+
+/** What a tool gave piece by piece: one text when the pieces are texts, else a list. */
+async function collect(pieces: AsyncIterable<Json>): Promise<Json> {
+  const all: Json[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return all.every((piece) => typeof piece === 'string') ? all.join('') : all;
 }
 
 function toOutput(output: Json | undefined | void): string {

@@ -65,9 +65,19 @@ export async function loadBlob(db: Db, digest: string): Promise<Buffer> {
   const first = await loadChunk(db, digest, 0);
   if (first === undefined) throw new Error(`The store has no blob ${digest}.`);
   const size = first.size_bytes ?? 0;
-  if (first.bytes.byteLength === size) return first.bytes;
+  const whole =
+    first.bytes.byteLength === size ? first.bytes : await loadRest(db, digest, { first: first.bytes, size });
+  if (toDigest(whole) !== digest) throw new Error(`Blob ${digest} is damaged: its bytes have changed.`);
+  return whole;
+}
+
+async function loadRest(
+  db: Db,
+  digest: string,
+  { first, size }: { readonly first: Buffer; readonly size: number },
+): Promise<Buffer> {
   const whole = Buffer.alloc(size);
-  first.bytes.copy(whole, 0);
+  first.copy(whole, 0);
   for (let chunk = 1; chunk * CHUNK_BYTES < size; chunk += 1) {
     const next = await loadChunk(db, digest, chunk);
     if (next === undefined) throw new Error(`Blob ${digest} lacks chunk ${chunk} of its ${size} bytes.`);

@@ -6,7 +6,10 @@ import type { Db } from './pool.ts';
 import { selectRow, selectRows } from './pool.ts';
 import { escapeText, unescapeText } from './text.ts';
 
-/** The recorded plan of a run. Throws when the run is unknown or not prepared yet. */
+/** The form of plans that this program writes and reads. */
+const PLAN_FORMAT = 1;
+
+/** The recorded plan of a run. Throws when the run is unknown, not prepared yet, or recorded in another form. */
 export async function loadPlan(db: Db, runId: string): Promise<RunPlan> {
   const [row] = await selectRows<{ plan: string }>(db, {
     name: 'load-plan',
@@ -14,7 +17,12 @@ export async function loadPlan(db: Db, runId: string): Promise<RunPlan> {
     values: [runId],
   });
   if (row === undefined) throw new Error(`Run ${runId} has no plan in the store.`);
-  return JSON.parse(row.plan) as RunPlan;
+  const plan = JSON.parse(row.plan) as RunPlan;
+  const { format } = plan as { readonly format: number };
+  if (format === PLAN_FORMAT) return plan;
+  throw new Error(
+    `Run ${runId} was recorded in format ${format} of its plan; this program reads format ${PLAN_FORMAT}: use the version of Assay that started it.`,
+  );
 }
 
 /** A case as agents may see it, and apart from it the hidden answer, for scorers (and scripted models) only. */

@@ -1,6 +1,6 @@
 import type { AttemptKey } from '../domain/ids.ts';
 import type { Message } from '../domain/transcript.ts';
-import { prepareBlob, toJsonBlob } from './blobs.ts';
+import { prepareBlob, toDigest, toJsonBlob } from './blobs.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 
@@ -89,6 +89,10 @@ export async function loadSteps(
     if (first === undefined || first.size !== whole.byteLength) {
       throw new Error(`The store has no blob ${first?.digest ?? ''}, which message ${sequence} is.`);
     }
+    if (toDigest(whole) !== first.digest)
+      throw new Error(
+        `Blob ${first.digest}, which message ${sequence} is, is damaged: its bytes have changed.`,
+      );
     const message = JSON.parse(whole.toString('utf8')) as Message;
     return { sequence, message, jsonBytes: whole.byteLength };
   });

@@ -17,7 +17,7 @@ test.each([
 });
 
 test.each(['', 'a b', 'a/b', '../x', 'last', '-x', 'a\u0000', 'x'.repeat(101)])(
-  '%j cannot be a run id',
+  'AF-16 %j cannot be a run id',
   (runId) => {
     expect(() => checkRunId(runId)).toThrow('cannot be a run id');
   },

@@ -13,7 +13,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SessionLostError } from '../../src/environments/environment.ts';
 import { createHostEnvironment } from '../../src/environments/host.ts';
@@ -31,6 +31,13 @@ test('AC-S4 two sessions have directories of their own', async () => {
   await one.writeFile('f', Buffer.from('1'));
   expect(await two.listFiles('.')).toEqual([]);
   expect(one.handle.root).not.toBe(two.handle.root);
+});
+
+test('AF-16 the name of a session leads nowhere but into a folder of its own', async () => {
+  const host = await makeHost();
+  const safe = await openSession(host, 'run/1/a1');
+  const sly = await openSession(host, '../../sly/../t1');
+  expect(dirname(sly.handle.root)).toBe(dirname(safe.handle.root));
 });
 
 test('a second open of a session returns it with its files', async () => {

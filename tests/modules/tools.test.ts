@@ -52,6 +52,19 @@ test('a tool gets its arguments as its schema reads them, and what it may know o
   expect((variables ?? '').split(',').filter((name) => !kept.includes(name))).toEqual([]);
 });
 
+test('AF-24 what an async generator yields is collected before it is an answer: texts as one, else a list', async () => {
+  const { use } = await openModule(`
+    ${tool('texts', `async function* () { yield 'one '; await new Promise((go) => setTimeout(go, 20)); yield 'two'; }`)}
+    ${tool('rows', `async () => (async function* () { yield { id: 1 }; yield 'two'; })()`)}
+    ${tool('breaks', `async function* () { yield 'one'; throw new Error('the line is cut'); }`)}`);
+  expect(await use('texts')).toEqual({ status: 'success', text: 'one two' });
+  expect(await use('rows')).toEqual({ status: 'success', text: '[{"id":1},"two"]' });
+  expect(await use('breaks')).toMatchObject({
+    status: 'error',
+    text: expect.stringContaining('the line is cut') as string,
+  });
+});
+
 test('AF-12 a tool that hangs is ended at its limit with everything that it started', async () => {
   const start = `const child = spawn('setsid', ['sleep', '1000'], { detached: true, stdio: 'ignore' });
       writeFileSync('pids', [process.pid, child.pid].join());`;

@@ -23,7 +23,7 @@ test('an applied migration that differs is one clear error', async () => {
   );
 });
 
-test('a database that is newer than the program is one clear error', async () => {
+test('AF-15 a database that is newer than the program is one clear error', async () => {
   await store.pool.query(`delete from assay_migrations where number = 2`);
   await store.pool.query(`update assay_migrations set number = 2 where number = 1`);
   await expect(migrate(store.pool)).rejects.toThrow('is not the');
