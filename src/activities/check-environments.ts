@@ -51,11 +51,12 @@ async function check(
   if (environment.kind === 'none') return { kind: 'request', request };
   const toProblem = (problem: string): string => `request "${request.name}": ${problem}`;
   const provider = dependencies.environmentFor(environment.kind);
-  const problems = findProblems(environment, await provider.describe()).map(toProblem);
+  const needs = { spec: environment, proxy: request.harness.kind === 'command' && request.harness.proxy };
+  const problems = findProblems(needs, await provider.describe()).map(toProblem);
   if (problems.length > 0) {
     const able = others.filter(({ environments }) => {
       const abilities = environments[environment.kind];
-      return abilities !== undefined && findProblems(environment, abilities).length === 0;
+      return abilities !== undefined && findProblems(needs, abilities).length === 0;
     });
     if (able.length === 0) return { kind: 'problems', problems };
     if (environment.image === null) return { kind: 'request', request };
@@ -69,7 +70,9 @@ async function check(
   }
 }
 
-function findProblems(spec: SessionSpec, abilities: EnvironmentAbilities): readonly string[] {
+type Needs = { readonly spec: SessionSpec; readonly proxy: boolean };
+
+function findProblems({ spec, proxy }: Needs, abilities: EnvironmentAbilities): readonly string[] {
   if (abilities.problem !== null) return [abilities.problem];
   const notes = abilities.notes.length === 0 ? '' : ` (${abilities.notes.join('; ')})`;
   const { baseline, run, evaluation } = spec.network;
@@ -81,6 +84,8 @@ function findProblems(spec: SessionSpec, abilities: EnvironmentAbilities): reado
   if (changes(spec.network) && !abilities.switchesNetwork) {
     problems.push(`environment ${spec.kind} cannot change the network of an open session${notes}`);
   }
+  if (proxy && !abilities.reachesWorker)
+    problems.push(`environment ${spec.kind} reaches no recording proxy here${notes}`);
   for (const limit of namesOfLimits(spec.resources)) {
     if (abilities.resources.includes(limit)) continue;
     problems.push(

@@ -37,14 +37,17 @@ export type Refusal = {
   readonly unit: 'usd' | 'tokens';
 };
 
-/** Why a call does not fit: `wait` while others are open, `over` when none is. Null = it fits. */
+/**
+ * Why a call does not fit: `wait` while others hold something that they may give back, `over` when none does. An
+ * external agent's process, whose requests are calls of their own, is open and holds nothing. Null = it fits.
+ */
 export function findRefusal(scope: Scope, worst: Amount): Refusal | null {
   const usd = worst.usd ?? 0;
   const overUsd = scope.capUsd !== null && scope.spentUsd + scope.reservedUsd + usd > scope.capUsd;
   const overTokens =
     scope.capTokens !== null && scope.spentTokens + scope.reservedTokens + worst.tokens > scope.capTokens;
   if (!overUsd && !overTokens && !scope.stopped) return null;
-  const kind = scope.openCalls > 0 && !scope.stopped ? 'wait' : 'over';
+  const kind = scope.reservedTokens > 0 && !scope.stopped ? 'wait' : 'over';
   if (scope.capTokens !== null && !overUsd) {
     return { kind, cap: scope.capTokens, needed: scope.spentTokens + worst.tokens, unit: 'tokens' };
   }

@@ -9,6 +9,8 @@ export type EnvironmentAbilities = {
   readonly networks: readonly NetworkPolicy['mode'][];
   /** Whether a live session can go from one policy to another. */
   readonly switchesNetwork: boolean;
+  /** Whether a session reaches a server of the worker, such as the recording proxy. */
+  readonly reachesWorker: boolean;
   /** Limits that hold. */
   readonly resources: readonly ResourceName[];
   /** Why something above is missing; words for a person. */

@@ -233,7 +233,12 @@ function describe(place: Place): EnvironmentAbilities {
     ...(place.groups === null ? (['memory'] as const) : []),
     'disk' as const,
   ];
-  const abilities = { networks: ['public', 'none', 'allowlist'] as const, switchesNetwork: true, resources };
+  const abilities = {
+    networks: ['public', 'none', 'allowlist'] as const,
+    switchesNetwork: true,
+    reachesWorker: true,
+    resources,
+  };
   const notes =
     place.groups === null ? ['no control groups: memory is limited for each process, not together'] : [];
   return { problem: findProblem(place), ...abilities, notes };

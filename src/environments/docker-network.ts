@@ -7,6 +7,10 @@ import { isStatus } from './docker-images.ts';
 import { SessionProxy, type Namespace } from './session-proxy.ts';
 import { SessionServers } from './session-servers.ts';
 
+/** What a worker must be to join a container's network with its own. */
+export const NEEDS_ROOT =
+  'an allowlist or a recording proxy needs a worker that is root on the host of the docker engine';
+
 /** The network that public sessions are on; sessions do not see each other there. */
 export type PublicNetwork = { readonly name: string; readonly labels: { readonly [name: string]: string } };
 
@@ -101,9 +105,7 @@ export class DockerNetwork {
     const path = `/proc/${State.Pid}/ns/net`;
     const own = readlinkSync('/proc/self/ns/net');
     if (this.#nsenter === null || State.Pid === 0 || !existsSync(path) || readlinkSync(path) === own) {
-      throw new Error(
-        'an allowlist or a recording proxy needs a worker that is root on the host of the docker engine',
-      );
+      throw new Error(NEEDS_ROOT);
     }
     return { id: readlinkSync(path), enter: [this.#nsenter, '--target', String(State.Pid), '--net', '--'] };
   }

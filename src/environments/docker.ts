@@ -8,7 +8,7 @@ import { copyFiles } from './docker-copy.ts';
 import { DockerContainer } from './docker-container.ts';
 import { runInContainer } from './docker-exec.ts';
 import { ensureImage, isStatus, resolveImage, type PullProgress } from './docker-images.ts';
-import { DockerNetwork, ensurePublicNetwork, type PublicNetwork } from './docker-network.ts';
+import { DockerNetwork, ensurePublicNetwork, NEEDS_ROOT, type PublicNetwork } from './docker-network.ts';
 import { toContainerOptions } from './docker-options.ts';
 import { listResolvers } from './docker-resolvers.ts';
 import { findProgram } from './enter-sandbox.ts';
@@ -235,9 +235,9 @@ async function describe({ docker, nsenter }: Place): Promise<EnvironmentAbilitie
   const abilities = {
     networks: nsenter === null ? (['public', 'none'] as const) : (['public', 'none', 'allowlist'] as const),
     switchesNetwork: true,
+    reachesWorker: nsenter !== null,
     resources: ['cpus', 'memory', 'pids', 'disk'] as const,
-    notes:
-      nsenter === null ? ['an allowlist needs a worker that is root on the host of the docker engine'] : [],
+    notes: nsenter === null ? [NEEDS_ROOT] : [],
   };
   try {
     await docker.ping();

@@ -47,6 +47,7 @@ const ABILITIES: EnvironmentAbilities = {
   problem: null,
   networks: ['public'],
   switchesNetwork: false,
+  reachesWorker: true,
   resources: [],
   notes: ['host runs commands as the worker itself: it cuts no network and holds no limit'],
 };

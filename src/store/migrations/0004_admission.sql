@@ -94,7 +94,8 @@ begin
       cap := case unit when 'usd' then held.cap_usd else held.cap_tokens end;
       needed := case unit when 'usd' then held.spent_usd + usd else held.spent_tokens + p_tokens end;
       refusal := case when held.stop_reason is not null then 'over'
-        when held.open_calls > 0 then 'wait' else 'over' end;
+        -- Every call of a model holds tokens; an external agent's process is open and holds none.
+        when held.reserved_tokens > 0 then 'wait' else 'over' end;
       return;
     end if;
     -- Room was made between the two statements: take it now, the row is locked.
