@@ -130,7 +130,8 @@ test('a budget ends the agents of a run, by the count of the endpoint itself', a
   });
   const { state } = await assay.result(runId);
   expect(state).toBe('stopped_budget');
-  const spent = (endpoint.requests.length * (20 + 10 * 100)) / 1e6;
+  const asked = endpoint.requests.filter(({ method }) => method === 'POST');
+  const spent = (asked.length * (20 + 10 * 100)) / 1e6;
   expect(spent).toBeLessThanOrEqual(0.02);
   expect(spent).toBeGreaterThan(0.015);
   const outcomes = await countOutcomes(assay, runId);
@@ -167,15 +168,16 @@ test('a cap on turns and on tokens ends an agent early, and it is graded', async
 
 test('a cancel in the middle of a request ends it at the endpoint and settles it', async () => {
   const left = Promise.withResolvers<void>();
-  await using endpoint = await startHttpServer(
-    (response) => void response.once('close', () => left.resolve()),
-  );
+  await using endpoint = await startHttpServer((response, { method }) => {
+    if (method === 'GET') return sendJson(response, {});
+    response.once('close', () => left.resolve());
+  });
   const runId = await begin(assay, {
     providers: [{ id: 'served', kind: 'openai-compatible', baseUrl: endpoint.baseUrl }],
     models: [{ id: 'm', provider: 'served', model: 'tiny' }],
     requests: [{ name: 'hangs', suite: sums(1), harness: agent(ASK), environment: 'host' }],
   });
-  await waitFor('the request', async () => endpoint.requests.length > 0);
+  await waitFor('the request', async () => endpoint.requests.some(({ method }) => method === 'POST'));
   await cancelAndWait(assay, runId);
   await left.promise;
   const { rows } = await assay.db.query<{ state: string }>(
