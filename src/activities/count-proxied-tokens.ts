@@ -1,5 +1,7 @@
 import { exchange } from '../providers/exchange.ts';
+import { ProviderError, toProviderError } from '../providers/provider-error.ts';
 import { toAddress } from '../providers/lookup.ts';
+import { toWireError } from '../recording-proxy/failure-error.ts';
 import { toAgentHeaders } from '../recording-proxy/pass-through.ts';
 import type { ProxiedRequest } from '../recording-proxy/proxy-server.ts';
 import { toUpstreamHeaders } from '../recording-proxy/upstream-headers.ts';
@@ -20,7 +22,7 @@ export async function countProxiedTokens(
   if (!form.kinds.includes(provider.kind))
     return client.sendJson(200, { input_tokens: Math.ceil(Buffer.byteLength(sent) / BYTES_PER_TOKEN) });
   const apiKey = provider.apiKeyEnv === null ? null : dependencies.readKey(provider.apiKeyEnv);
-  const answer = await exchange({
+  const counting = exchange({
     url: `${toAddress(provider).replace(/\/+$/, '')}${form.path}/count_tokens${search}`,
     method: 'POST',
     headers: toUpstreamHeaders(form, client.request.headers, apiKey),
@@ -28,6 +30,8 @@ export async function countProxiedTokens(
     timeouts: { ...provider.timeouts, totalMs: LIMIT_MS },
     signal: client.gone,
   });
+  const answer = await counting.catch((error: unknown) => toProviderError(error, { now: Date.now() }));
+  if (answer instanceof ProviderError) return client.sendError(form, toWireError(answer.classified));
   client.response
     .writeHead(answer.status, toAgentHeaders(answer.headers))
     .end(dependencies.redact(answer.body));

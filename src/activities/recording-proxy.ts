@@ -5,7 +5,7 @@ import type { Cell } from '../domain/ids.ts';
 import type { Limit } from '../domain/outcome.ts';
 import type { EnvironmentSession } from '../environments/environment.ts';
 import { ProxyServer } from '../recording-proxy/proxy-server.ts';
-import { loadTrySpending } from '../store/proxied-calls.ts';
+import { openProxiedTry } from '../store/proxied-calls.ts';
 import type { Dependencies } from './dependencies.ts';
 import { comeBack } from './failure.ts';
 import { RecordingDesk } from './recording-desk.ts';
@@ -69,7 +69,7 @@ export async function openRecordingProxy(
   const { apiKeyEnv } = place.provider;
   if (apiKeyEnv !== null && dependencies.readKey(apiKeyEnv) === null)
     throw comeBack(KEY_WAIT_MS, `Waiting for ${apiKeyEnv}, which this worker has not.`);
-  const spending = await loadTrySpending(dependencies.db, { key: cell, tryNumber });
+  const spending = await openProxiedTry(dependencies.db, { key: cell, tryNumber });
   const desk = new RecordingDesk(dependencies, { ...request, place, spending });
   const proxy = new ProxyServer(desk);
   const onAbort = (): void => void proxy.close();

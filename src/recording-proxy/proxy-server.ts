@@ -9,6 +9,8 @@ import { responsesForm } from './responses-form.ts';
 import type { WireError, WireForm } from './wire-form.ts';
 
 const FORMS = [chatForm, responsesForm, messagesForm];
+/** Bodies of requests that are held at a time. */
+const HELD_LIMIT_BYTES = 2 * REQUEST_LIMIT_BYTES;
 /** Requests at a time; an agent that sends more is told to wait. */
 const OPEN_LIMIT = 32;
 const IDLE_MS = 3_600_000;
@@ -36,6 +38,7 @@ export class ProxyServer {
   readonly token = `assay-${randomBytes(24).toString('hex')}`;
   readonly #desk: ProxyDesk;
   readonly #open = new Map<Promise<void>, AgentClient>();
+  #heldBytes = 0;
 
   constructor(desk: ProxyDesk) {
     this.#desk = desk;
@@ -77,10 +80,17 @@ export class ProxyServer {
     const counts = path === `${messagesForm.path}/count_tokens`;
     if (method !== 'POST' || (path !== form.path && !counts)) return refuse(client, form, NO_SUCH_PATH);
     if (this.#open.size > OPEN_LIMIT) return refuse(client, form, TOO_MANY);
-    const read = await readRequest(client.request);
-    if ('refused' in read) return refuse(client, form, read.refused);
-    const request = { form, body: read.body, search, client };
-    await (counts ? this.#desk.countTokens(request) : this.#desk.handle(request));
+    const bytes = toDeclaredBytes(headers);
+    if (this.#heldBytes + bytes > HELD_LIMIT_BYTES) return refuse(client, form, TOO_MANY);
+    this.#heldBytes += bytes;
+    try {
+      const read = await readRequest(client.request);
+      if ('refused' in read) return refuse(client, form, read.refused);
+      const request = { form, body: read.body, search, client };
+      await (counts ? this.#desk.countTokens(request) : this.#desk.handle(request));
+    } finally {
+      this.#heldBytes -= bytes;
+    }
   }
 
   #isKnown(headers: IncomingMessage['headers']): boolean {
@@ -88,6 +98,12 @@ export class ProxyServer {
     const given = [bearer, headers['x-api-key'], headers['api-key']];
     return given.some((one) => typeof one === 'string' && isEqual(one.trim(), this.token));
   }
+}
+
+/** What a request may take up: all that one may have, where it does not say. */
+function toDeclaredBytes(headers: IncomingMessage['headers']): number {
+  const stated = headers['content-length'];
+  return stated === undefined ? REQUEST_LIMIT_BYTES : Math.min(Number(stated), REQUEST_LIMIT_BYTES);
 }
 
 const isEqual = (one: string, other: string): boolean => timingSafeEqual(toHash(one), toHash(other));
@@ -133,7 +149,7 @@ const NO_SUCH_PATH = {
 const TOO_MANY = {
   status: 429,
   code: 'too_many_requests',
-  message: `The recording proxy takes at most ${OPEN_LIMIT} requests of one attempt at a time.`,
+  message: `The recording proxy takes at most ${OPEN_LIMIT} requests of one attempt at a time, and ${HELD_LIMIT_BYTES / 1024 / 1024} MiB.`,
   retryAfterS: 1,
 };
 

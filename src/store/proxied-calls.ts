@@ -12,10 +12,19 @@ export type TrySpending = {
   readonly costUsd: number | null;
 };
 
-export async function loadTrySpending(
+/**
+ * Opens a try to the requests of its agent. What earlier processes of the attempt left open is settled at its worst
+ * case: else a budget would wait for what nobody gives back.
+ */
+export async function openProxiedTry(
   db: Db,
   { key, tryNumber }: { readonly key: AttemptKey; readonly tryNumber: number },
 ): Promise<TrySpending> {
+  const { runId, task, attempt, generation } = key;
+  await db.query({
+    text: 'select lose_open_calls($1, $2, $3, $4)',
+    values: [runId, task, attempt, generation],
+  });
   const row = await selectRow<{
     last_step: number;
     last_sequence: number;
@@ -31,7 +40,7 @@ export async function loadTrySpending(
       from model_calls
       where run_id = $1 and task = $2 and attempt = $3 and generation = $4 and try_number = $5
         and purpose = 'agent'`,
-    values: [key.runId, key.task, key.attempt, key.generation, tryNumber],
+    values: [runId, task, attempt, generation, tryNumber],
   });
   return {
     lastStep: row.last_step,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sendJson, startHttpServer, toCompletion } from '../providers/http-server.ts';
+import { beginCall } from '../../src/store/model-calls.ts';
 import { openProxySubject, type ProxySubject } from './subject.ts';
 import { post, WIRES } from './wire-cases.ts';
 
@@ -169,6 +170,26 @@ test('bodies that are too large, no JSON or on another path are refused in the f
   expect((await post(proxy, '/v1/embeddings', {})).status).toBe(404);
   expect((await post(proxy, '/v1/chat/completions/../../admin', {})).status).toBe(404);
   expect(endpoint.requests).toHaveLength(0);
+});
+
+test('a small budget does not wait for what an earlier process of the attempt left open', async () => {
+  await using endpoint = await startHttpServer((response) => sendJson(response, chat!.whole));
+  const wanted = {
+    provider: { kind: 'openai-compatible', baseUrl: endpoint.baseUrl },
+    model: { price: { input: 1, output: 2 }, params: { maxOutputTokens: 100 } },
+    budgets: { maxRunUsd: 580e-6 },
+  };
+  const cell = await subject.plan(wanted);
+  const { runId, task, attempt, generation } = cell;
+  const key = { runId, task, attempt, generation, tryNumber: 1, purpose: 'agent', step: 1 };
+  const engineId = 'gone';
+  const call = { key, modelId: 'fast', engineId, worstTokens: 300, worstUsd: 300e-6, maxRetries: 0 };
+  expect(await beginCall(subject.pool, call)).toMatchObject({ kind: 'granted' });
+  const proxy = await subject.openFor(cell, { ...wanted, tryNumber: 2 });
+  for (const text of ['One.', 'Two.']) await (await post(proxy, PATH, ask(text))).text();
+  await proxy.close();
+  expect(endpoint.requests).toHaveLength(1);
+  expect(proxy.report().ended).toMatchObject({ code: 'budget' });
 });
 
 test('a second proxy of the same try counts on from the rows', async () => {

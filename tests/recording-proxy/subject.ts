@@ -33,7 +33,7 @@ export type Wanted = {
   readonly budgets?: Budgets;
   readonly limits?: { readonly [name: string]: Json };
   readonly cases?: readonly string[];
-} & Partial<Pick<RecordingRequest, 'session' | 'maxSteps' | 'signal'>>;
+} & Partial<Pick<RecordingRequest, 'session' | 'maxSteps' | 'signal' | 'tryNumber'>>;
 
 /** A database of its own, in which runs are planned whose cells get proxies. */
 export async function openProxySubject() {
@@ -126,7 +126,7 @@ export async function openProxySubject() {
   const openFor = (cell: Cell, wanted: Partial<Wanted> = {}): Promise<RecordingProxy> =>
     openRecordingProxy(dependencies, {
       cell,
-      tryNumber: 1,
+      tryNumber: wanted.tryNumber ?? 1,
       session: wanted.session ?? null,
       signal: wanted.signal ?? new AbortController().signal,
       ...(wanted.maxSteps === undefined ? {} : { maxSteps: wanted.maxSteps }),
