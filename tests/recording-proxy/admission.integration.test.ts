@@ -177,7 +177,7 @@ test('a small budget does not wait for what an earlier process of the attempt le
   const wanted = {
     provider: { kind: 'openai-compatible', baseUrl: endpoint.baseUrl },
     model: { price: { input: 1, output: 2 }, params: { maxOutputTokens: 100 } },
-    budgets: { maxRunUsd: 580e-6 },
+    budgets: { maxRunUsd: 560e-6 },
   };
   const cell = await subject.plan(wanted);
   const { runId, task, attempt, generation } = cell;
