@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallKey } from '../domain/ids.ts';
+import type { RunPlan } from '../domain/plan.ts';
 import type { WorstCase } from '../domain/worst-case.ts';
 import { beginCall, type CallAdmission } from '../store/model-calls.ts';
 import type { Dependencies } from './dependencies.ts';
+import { blockEngine } from './engine-watch.ts';
 import type { ProxyEnd } from './recording-proxy.ts';
 import { spreadWait } from './spread-wait.ts';
 import { untilWritten } from './until-written.ts';
@@ -18,11 +20,20 @@ type ProxiedAsk = {
 
 export type ProxiedAdmission =
   /** The row is written, and a slot is taken until `giveBack`. */
-  | { readonly kind: 'granted'; readonly requestNumber: number; readonly giveBack: () => void }
+  | {
+      readonly kind: 'granted';
+      readonly requestNumber: number;
+      readonly probe: boolean;
+      readonly giveBack: () => void;
+    }
   | { readonly kind: 'refused'; readonly end: ProxyEnd };
 
 /** Waits, holding no slot, until the store grants a request or says that it grants none any more. */
-export async function admitProxied(dependencies: Dependencies, ask: ProxiedAsk): Promise<ProxiedAdmission> {
+export async function admitProxied(
+  dependencies: Dependencies,
+  ask: ProxiedAsk,
+  plan: RunPlan,
+): Promise<ProxiedAdmission> {
   const started = dependencies.now();
   for (;;) {
     const giveBack = await dependencies.borrowSlot(ask.engineId, ask.signal);
@@ -30,9 +41,15 @@ export async function admitProxied(dependencies: Dependencies, ask: ProxiedAsk):
       giveBack();
       throw error;
     });
-    if (admission.kind === 'granted')
-      return { kind: 'granted', requestNumber: admission.requestNumber, giveBack };
+    if (admission.kind === 'granted') {
+      const { requestNumber, probe } = admission;
+      return { kind: 'granted', requestNumber, probe, giveBack };
+    }
     giveBack();
+    if (admission.kind === 'engine_down') {
+      const { reason, message } = admission;
+      await blockEngine(dependencies, { plan, ...ask.key }, { engineId: ask.engineId, reason, message });
+    }
     if (admission.kind !== 'wait') return { kind: 'refused', end: toEnd(admission, ask.key) };
     await delay(spreadWait(admission, dependencies.random()), undefined, { signal: ask.signal });
   }
@@ -62,6 +79,8 @@ function toEnd(
       };
     case 'over_budget':
       return { kind: 'stopped', scope: admission.scope, code: 'budget' };
+    case 'engine_down':
+      return { kind: 'stopped', scope: 'engine', code: admission.reason };
     case 'recorded':
     case 'failed':
       throw new Error(`request ${step} of this try has been made before`);

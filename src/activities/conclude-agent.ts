@@ -126,7 +126,12 @@ function toEnd(
 /** The store granted no further call of its model. */
 const toStopped = ({ proxied }: Conclusion): RunAgentResult | null =>
   proxied?.ended?.kind === 'stopped'
-    ? { kind: 'stopped', scope: proxied.ended.scope, spent: proxied.calls > 0 }
+    ? {
+        kind: 'stopped',
+        scope: proxied.ended.scope,
+        code: proxied.ended.code,
+        spent: proxied.calls > 0,
+      }
     : null;
 
 async function keep(

@@ -7,6 +7,7 @@ import type { EnvironmentProvider, SessionHandle } from '../environments/environ
 import type { ModulePool } from '../modules/module-pool.ts';
 import type { McpPool } from '../tools/mcp-pool.ts';
 import type { ModelProvider } from '../providers/provider.ts';
+import type { HoldPace } from '../store/engine-health.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import type { BlobCache } from './blob-cache.ts';
 import type { RunReader } from './run-reader.ts';
@@ -40,6 +41,10 @@ export type Dependencies = {
    * back. Rejects with the signal's reason.
    */
   readonly borrowSlot: (engineId: string, signal: AbortSignal) => Promise<() => void>;
+  /** Told what is found out about an engine: while it is unknown, this process sends it one call at a time. */
+  readonly onEngine: (engineId: string, health: 'alive' | 'unknown') => void;
+  /** Tests: breakers that are half open sooner. */
+  readonly holdPace?: HoldPace;
   /** Hides the values of known keys: in everything that is kept and read back. */
   readonly redact: (text: string) => string;
   /** In [0, 1). */

@@ -1,15 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
 import { toAgentEnd } from '../domain/call-end.ts';
 import { outputCap } from '../domain/estimate.ts';
+import type { Reason } from '../domain/outcome.ts';
 import type { CallModelInput, CallModelResult } from '../domain/step.ts';
 import type { AssistantMessage } from '../domain/transcript.ts';
 import { totalTokens } from '../domain/usage.ts';
+import { toRole, tripEngine } from '../store/engine-health.ts';
 import { beginCall, type CallAdmission } from '../store/model-calls.ts';
 import type { Dependencies } from './dependencies.ts';
+import { blockEngine } from './engine-watch.ts';
 import { checkPayload, comeBack } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { toCallKey, type KeptAnswer } from './kept-answer.ts';
 import { buildRequest, type PreparedCall } from './model-request.ts';
-import { sendRequest } from './model-send.ts';
+import { sendRequest, type Sending, type Sent } from './model-send.ts';
 import { spreadWait } from './spread-wait.ts';
 
 /**
@@ -18,17 +23,33 @@ import { spreadWait } from './spread-wait.ts';
  */
 export const createModelCalls = (dependencies: Dependencies) => ({
   callModel: (input: CallModelInput): Promise<CallModelResult> =>
-    withHeartbeat(async (signal) => checkPayload('callModel', await callOnce(dependencies, input, signal))),
+    withHeartbeat(async (signal) =>
+      checkPayload('callModel', await callUntilOver(dependencies, input, signal)),
+    ),
 });
 
 const KEY_WAIT_MS = 5_000;
 
-async function callOnce(
+/** A call is asked for again here only while it finds out about its engine. */
+async function callUntilOver(
   dependencies: Dependencies,
   input: CallModelInput,
   signal: AbortSignal,
 ): Promise<CallModelResult> {
   const prepared = await buildRequest(dependencies, input);
+  for (;;) {
+    const called = await callOnce(dependencies, { input, prepared, signal });
+    if (called.kind !== 'again') return called;
+    await waitHere(called.afterMs);
+  }
+}
+
+type Calling = Pick<Sending, 'input' | 'prepared' | 'signal'>;
+
+async function callOnce(
+  dependencies: Dependencies,
+  { input, prepared, signal }: Calling,
+): Promise<CallModelResult | Extract<Sent, { kind: 'again' }>> {
   const { place, engineId } = prepared;
   const { apiKeyEnv } = place.provider;
   // The queue of an engine is served by workers that have its key; asked before anything is counted or sent.
@@ -46,6 +67,7 @@ async function callOnce(
   switch (admission.kind) {
     case 'granted': {
       const sent = await sendRequest(dependencies, { input, prepared, admission, signal });
+      if (sent.kind === 'again') return sent;
       return sent.kind === 'kept' ? toAnswered(input, prepared, sent.answer) : sent.result;
     }
     case 'recorded': {
@@ -53,12 +75,24 @@ async function callOnce(
       return toAnswered(input, prepared, { ...admission, message, digest: admission.answerDigest });
     }
     case 'failed':
+      await tellOfFailed(dependencies, { input, prepared, admission });
       return toFailed(admission, input);
+    case 'engine_down': {
+      const down = { engineId, reason: admission.reason, message: admission.message };
+      const reason = await blockEngine(dependencies, { ...place, generation: input.cell.generation }, down);
+      return admission.requests === 0
+        ? { kind: 'stopped', scope: 'engine', code: admission.reason }
+        : toCutOff(input, reason);
+    }
     case 'stopped':
       return { kind: 'stopped', scope: 'run', code: admission.reason };
     case 'over_budget':
       return { kind: 'stopped', scope: admission.scope, code: 'budget' };
     case 'wait':
+      // An attempt that has done nothing yet gives its place to others, until the engine is asked once more.
+      if (admission.reason === 'engine_down' && input.step === 1 && input.tryNumber === 1)
+        return { kind: 'held', waitMs: admission.waitMs };
+      if (admission.reason === 'probe') dependencies.onEngine(engineId, 'unknown');
       throw comeBack(spreadWait(admission, dependencies.random()), `waiting: ${admission.reason}`);
   }
 }
@@ -82,6 +116,40 @@ function toAnswered(input: CallModelInput, prepared: PreparedCall, answer: KeptA
       measuredMs: Math.round(answer.latencyMs),
     },
   };
+}
+
+/** Requests were sent before the engine went down: the cell has run, and does not any more. */
+const toCutOff = ({ step }: CallModelInput, reason: Reason): CallModelResult => ({
+  kind: 'ended',
+  end: { kind: 'failed', outcome: step > 1 ? 'interrupted' : 'infra', reason },
+  spent: { tokens: null, costUsd: null, measuredMs: 0 },
+});
+
+/** Whoever saw it fail may have died before the breaker was told. */
+async function tellOfFailed(
+  dependencies: Dependencies,
+  {
+    input,
+    prepared,
+    admission,
+  }: {
+    readonly input: CallModelInput;
+    readonly prepared: PreparedCall;
+    readonly admission: Extract<CallAdmission, { kind: 'failed' }>;
+  },
+): Promise<void> {
+  const { class: name, message } = admission;
+  if (name !== 'credential' && name !== 'billing' && name !== 'no_evidence') return;
+  const engine = { engineId: prepared.engineId, role: toRole(toCallKey(input).purpose) };
+  await tripEngine(dependencies.db, engine, { reason: name, message, resetMs: null });
+}
+
+/** Waits with the call's slot; a worker that ends does not. */
+async function waitHere(waitMs: number): Promise<void> {
+  const { cancellationSignal: signal } = Context.current();
+  const end = Date.now() + waitMs;
+  await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+  if (Date.now() < end) throw comeBack(end - Date.now(), 'waiting: retry');
 }
 
 /** The row says that this call has failed for good. */

@@ -6,6 +6,7 @@ import { totalTokens, type Usage } from '../domain/usage.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { repairCalls } from '../tools/repair-arguments.ts';
 import type { Dependencies } from './dependencies.ts';
+import { giveUpProbe, watchProbe } from './engine-watch.ts';
 import { comeBack } from './failure.ts';
 import { toCallKey, type KeptAnswer } from './kept-answer.ts';
 import type { PreparedCall } from './model-request.ts';
@@ -14,13 +15,19 @@ import { keepAnswer, settleFailed, toOwnFault, type SentRequest } from './settle
 export type Sending = {
   readonly input: CallModelInput;
   readonly prepared: PreparedCall;
-  readonly admission: { readonly requestNumber: number; readonly failuresSoFar: number };
+  readonly admission: {
+    readonly requestNumber: number;
+    readonly failuresSoFar: number;
+    readonly probe: boolean;
+  };
   readonly signal: AbortSignal;
 };
 
 export type Sent =
   | { readonly kind: 'kept'; readonly answer: KeptAnswer }
-  | { readonly kind: 'ended'; readonly result: CallModelResult };
+  | { readonly kind: 'ended'; readonly result: CallModelResult }
+  /** It finds out about its engine: its retry is waited for in place, where nobody else can start anyway. */
+  | { readonly kind: 'again'; readonly afterMs: number };
 
 /** Sends the one request that was granted and settles its row, whatever comes back. */
 export async function sendRequest(dependencies: Dependencies, sending: Sending): Promise<Sent> {
@@ -28,20 +35,27 @@ export async function sendRequest(dependencies: Dependencies, sending: Sending):
   const { place } = prepared;
   const started = dependencies.now();
   const provider = dependencies.providerFor(place.provider, place.plan.spec.module);
+  const watch = watchProbe(dependencies, toSent(sending));
   try {
-    const answer = await provider.call(toModelRequest(sending), signal);
+    const request = { ...toModelRequest(sending), onAnswering: watch.onAnswering };
+    const answer = await provider.call(request, signal);
     const latencyMs = dependencies.now() - started;
     const message = repairCalls(answer.message, prepared.request.tools);
     const kept = { answer: { ...answer, message }, latencyMs, sequence: sending.input.upToSequence + 1 };
     return { kind: 'kept', answer: await keepAnswer(dependencies, toSent(sending), kept) };
   } catch (error) {
     // A call that was cut off keeps its row `started`: the run settles it at its worst case.
-    if (signal.aborted) throw error;
+    if (signal.aborted) {
+      await giveUpProbe(dependencies, toSent(sending)).catch(() => undefined);
+      throw error;
+    }
     const failure = error instanceof ProviderError ? error : toOwnFault(error);
     return await settleFailure(dependencies, sending, {
       error: failure,
       latencyMs: dependencies.now() - started,
     });
+  } finally {
+    watch.stop();
   }
 }
 
@@ -49,6 +63,7 @@ const toSent = ({ input, prepared, admission, signal }: Sending): SentRequest =>
   key: toCallKey(input),
   requestNumber: admission.requestNumber,
   engineId: prepared.engineId,
+  probe: admission.probe,
   price: prepared.place.model.price,
   signal,
 });
@@ -73,6 +88,9 @@ function toModelRequest(sending: Sending) {
     },
   };
 }
+
+/** A pause of the whole engine is longer, and takes no slot. */
+const LONGEST_WAIT_HERE_MS = 60_000;
 
 const DEFAULT_CALL_MS = 600_000;
 
@@ -103,7 +121,10 @@ async function settleFailure(
             random: dependencies.random(),
             now: dependencies.now(),
           }),
+    tells: (failure) => !isTimeUp(failure),
   });
+  if (retryInMs !== null && admission.probe && retryInMs <= LONGEST_WAIT_HERE_MS)
+    return { kind: 'again', afterMs: retryInMs };
   if (retryInMs !== null) throw comeBack(retryInMs, classified.message);
   return {
     kind: 'ended',

@@ -8,6 +8,7 @@ import type { RunPlan, SkippedModel } from '../domain/plan.ts';
 import type { RunSpec } from '../domain/run.ts';
 import type { PreparedRun, RunInput } from '../domain/workflow-brief.ts';
 import { toEngineId } from '../providers/lookup.ts';
+import { resetEngines } from '../store/engine-health.ts';
 import { saveRunEngines, type EngineSpec } from '../store/engines.ts';
 import { countCellsByModel, loadOutcomeCounts } from '../store/outcome-counts.ts';
 import { loadPlan, planGeneration } from '../store/plans.ts';
@@ -98,7 +99,9 @@ async function reopen(dependencies: Dependencies, run: RunRow, input: PrepareInp
   const skippedModels = skipped.map(({ modelId }) => modelId);
   const opened = await planGeneration(dependencies.db, { runId, token, outcomes, budgets, skippedModels });
   if (opened.cells === 0) return await over(dependencies, run);
-  await saveRunEngines(dependencies.db, { runId, engines: listEngines(spec, skipped) });
+  const engines = listEngines(spec, skipped);
+  await saveRunEngines(dependencies.db, { runId, engines });
+  await askAgain(dependencies, runId, engines);
   return await ready(dependencies, input);
 }
 
@@ -132,8 +135,13 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<El
     ),
     engines: listEngines(spec, skippedModels),
   });
+  await askAgain(dependencies, runId, listEngines(spec, skippedModels));
   return null;
 }
+
+/** Whoever starts or resumes a run has mended what was down, or believes so: one call of each finds out. */
+const askAgain = ({ db }: Dependencies, runId: string, engines: readonly EngineSpec[]): Promise<void> =>
+  resetEngines(db, { runId, engineIds: engines.map(({ engineId }) => engineId) });
 
 /** Engines of the models that are called. */
 function listEngines(spec: RunSpec, skipped: readonly SkippedModel[]): readonly EngineSpec[] {

@@ -168,6 +168,8 @@ async function settleFailure(
     error,
     latencyMs,
     plan: (failure) => planPause(dependencies, call.place, failure),
+    // The agent asks again by itself: what would be used up is its own.
+    tells: (failure) => !failure.retryable,
   });
   const end = { kind: 'failed', failure: classified, usage: error.usage } as const;
   return { end, reply: () => replyFailure(dependencies, call, { ...failed, classified }) };

@@ -9,9 +9,10 @@ import type { ProxiedRequest, ProxyDesk } from '../recording-proxy/proxy-server.
 import type { Asked } from '../recording-proxy/wire-form.ts';
 import { noteWarning } from '../store/attempt-warnings.ts';
 import type { TrySpending } from '../store/proxied-calls.ts';
-import { admitProxied } from './admit-proxied.ts';
+import { admitProxied, type ProxiedAdmission } from './admit-proxied.ts';
 import { countProxiedTokens } from './count-proxied-tokens.ts';
 import type { Dependencies } from './dependencies.ts';
+import { watchProbe } from './engine-watch.ts';
 import { runProxiedCall, type ProxiedEnd } from './proxied-call.ts';
 import { ProxyTranscript } from './proxy-transcript.ts';
 import type { ProxyEnd, ProxyReport, RecordingRequest } from './recording-proxy.ts';
@@ -125,26 +126,32 @@ export class RecordingDesk implements ProxyDesk {
     const { key, worst, signal } = prepared;
     const modelId = this.#options.place.model.id;
     const ask = { key, modelId, engineId: this.#engineId, worst, signal };
-    const admission = await admitProxied(this.#dependencies, ask);
+    const admission = await admitProxied(this.#dependencies, ask, this.#options.place.plan);
     if (admission.kind === 'refused') {
       this.#end(admission.end);
       return this.#refuse(prepared);
     }
     try {
-      await this.#run(prepared, admission.requestNumber);
+      await this.#run(prepared, admission);
     } finally {
       admission.giveBack();
     }
   }
 
-  async #run(prepared: PreparedRequest, requestNumber: number): Promise<void> {
+  async #run(prepared: PreparedRequest, { requestNumber, probe }: Granted): Promise<void> {
     const { place } = this.#options;
     const { key, worst } = prepared;
     this.#report = { ...this.#report, calls: this.#report.calls + 1 };
     const { price } = place.model;
-    const sent = { key, requestNumber, engineId: this.#engineId, price, signal: this.#options.signal };
+    const { signal } = this.#options;
+    const sent = { key, requestNumber, engineId: this.#engineId, probe, price, signal };
     const call = { ...prepared, place, sent, transcript: this.#transcript };
-    await runProxiedCall(this.#dependencies, call, (end) => this.#count(end, worst));
+    const watch = watchProbe(this.#dependencies, sent);
+    try {
+      await runProxiedCall(this.#dependencies, call, (end) => this.#count(end, worst));
+    } finally {
+      watch.stop();
+    }
   }
 
   #count(end: ProxiedEnd, worst: WorstCase): void {
@@ -225,6 +232,8 @@ export class RecordingDesk implements ProxyDesk {
   }
 }
 
+type Granted = Pick<Extract<ProxiedAdmission, { kind: 'granted' }>, 'requestNumber' | 'probe'>;
+
 const NOTED_MODELS = 20;
 
 /** Agents put the name of a vendor before it: `openai/gpt-5`. */
@@ -239,5 +248,7 @@ function describeEnd(ended: ProxyEnd): string {
     const whose = ended.scope === 'run' ? 'the run' : 'this model';
     return `Assay ends this attempt: the budget of ${whose} does not allow another request.`;
   }
+  if (ended.scope === 'engine')
+    return `Assay ends this attempt: the provider takes no calls any more (${ended.code}).`;
   return `Assay ends this attempt: the run has been stopped (${ended.code}).`;
 }

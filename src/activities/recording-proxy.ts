@@ -1,3 +1,4 @@
+import type { StopScope } from '../domain/step.ts';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ClassifiedFailure } from '../domain/failure.ts';
@@ -13,7 +14,7 @@ import { RecordingDesk } from './recording-desk.ts';
 /** Why the proxy takes no more requests of an attempt. */
 export type ProxyEnd =
   /** The store grants no call: the run or the model has been stopped (`budget`, or the run's terminal state). */
-  | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly code: string }
+  | { readonly kind: 'stopped'; readonly scope: StopScope; readonly code: string }
   /** A cap of the attempt is reached; it is graded as it is. */
   | { readonly kind: 'limit'; readonly limit: Limit };
 

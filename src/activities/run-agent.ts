@@ -135,9 +135,11 @@ async function admit({ db }: Dependencies, { input, place, harness }: AgentRun):
         throw new Error('another delivery has started this agent meanwhile');
       return { requestNumber: admission.requestNumber };
     case 'stopped':
-      return { kind: 'stopped', scope: 'run', spent: false };
+      return { kind: 'stopped', scope: 'run', code: admission.reason, spent: false };
     case 'over_budget':
-      return { kind: 'stopped', scope: admission.scope, spent: false };
+      return { kind: 'stopped', scope: admission.scope, code: 'budget', spent: false };
+    case 'engine_down':
+      return { kind: 'stopped', scope: 'engine', code: admission.reason, spent: false };
     case 'wait':
       throw comeBack(admission.waitMs, `waiting: ${admission.reason}`);
     case 'recorded':

@@ -1,12 +1,16 @@
+import { formatCount } from '../domain/format-count.ts';
 import type { Reason, TerminalState } from '../domain/outcome.ts';
 import type { TaskRef } from '../domain/plan.ts';
 import type { RunResult } from '../domain/workflow-brief.ts';
+import { toEngineId } from '../providers/lookup.ts';
 import { settleUnrecorded } from '../store/attempts.ts';
+import { listBlocked, listDownEngines } from '../store/engine-health.ts';
 import { loadOutcomeCounts } from '../store/outcome-counts.ts';
-import { listTaskRefs } from '../store/plans.ts';
+import { listTaskRefs, loadPlan } from '../store/plans.ts';
 import { loadStoppedModels } from '../store/reservations.ts';
 import { finishRun, freezeRun, insertRun, loadRun, type MissingCell, type RunRow } from '../store/runs.ts';
 import type { Dependencies } from './dependencies.ts';
+import { blockEngine } from './engine-watch.ts';
 import { fatal } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { workflowIdOf } from './workflow-id.ts';
@@ -49,9 +53,12 @@ export type RunEnding = {
 export async function settleRun(dependencies: Pick<Dependencies, 'db'>, end: RunEnding): Promise<RunResult> {
   const { db } = dependencies;
   const run = (await loadRun(db, end.runId)) ?? (await insertRefused(dependencies, end));
-  const reason = await freeze(dependencies, { run, wanted: end.freeze });
-  if (reason !== null) await settleUnrecorded(db, { ...run, reason });
-  const result = await finishRun(db, run);
+  const frozen = await freeze(dependencies, { run, wanted: end.freeze });
+  if (frozen !== null) await settleUnrecorded(db, { ...run, reason: frozen });
+  else if (run.planDigest !== null) await blockLeftOver(dependencies, run);
+  const blocked = run.planDigest === null ? null : await explainBlocked(db, run.runId);
+  const result = await finishRun(db, { ...run, note: blocked?.message ?? null });
+  const reason = frozen ?? blocked;
   const outcomes = await loadOutcomeCounts(db, end.runId);
   const missing = result.missing.map(formatMissing);
   return {
@@ -63,6 +70,24 @@ export async function settleRun(dependencies: Pick<Dependencies, 'db'>, end: Run
     outcomes,
     missing,
   };
+}
+
+/** Cells of engines that are down, which nobody has told so. */
+async function blockLeftOver({ db }: Pick<Dependencies, 'db'>, { runId, generation }: RunRow): Promise<void> {
+  const plan = await loadPlan(db, runId);
+  const engineIds = plan.spec.providers.map(toEngineId);
+  for (const down of await listDownEngines(db, engineIds))
+    await blockEngine({ db }, { plan, generation }, down);
+}
+
+/** One sentence for each engine that kept cells from the run; null = none did. */
+async function explainBlocked(db: Dependencies['db'], runId: string): Promise<Reason | null> {
+  const blocked = await listBlocked(db, runId);
+  if (blocked.length === 0) return null;
+  const lines = blocked.map(
+    ({ cells, reason }) => `${formatCount(cells, 'cell')} not run: ${reason.message}`,
+  );
+  return { code: 'engine_down', phase: 'run', message: lines.join('. ').slice(0, 2_000) };
 }
 
 function takeFitting(tasks: readonly TaskRef[]): readonly TaskRef[] {

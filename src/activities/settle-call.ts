@@ -9,6 +9,7 @@ import type { ModelAnswer } from '../providers/provider.ts';
 import { pauseEngine } from '../store/engines.ts';
 import { completeCall, failCall, type CallSpend } from '../store/model-calls.ts';
 import type { Dependencies } from './dependencies.ts';
+import { tellFailure } from './engine-watch.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import { untilWritten } from './until-written.ts';
 
@@ -17,6 +18,8 @@ export type SentRequest = {
   readonly key: CallKey;
   readonly requestNumber: number;
   readonly engineId: string;
+  /** It finds out whether its engine is alive. */
+  readonly probe: boolean;
   readonly price: Price | null;
   readonly signal: AbortSignal;
 };
@@ -31,7 +34,7 @@ type Answered = {
 /** Stores an answer before anybody is told of it; an answer that was paid is held until it is written. */
 export async function keepAnswer(
   dependencies: Dependencies,
-  { key, requestNumber, price, signal }: SentRequest,
+  { key, requestNumber, engineId, price, signal }: SentRequest,
   { answer, latencyMs, sequence }: Answered,
 ): Promise<KeptAnswer> {
   const { finishReason, usage } = answer;
@@ -39,7 +42,9 @@ export async function keepAnswer(
   const costUsd = answer.reportedCostUsd ?? toCostUsd(usage, price);
   const notes = answer.notes.map(dependencies.redact);
   const kept = { key, requestNumber, message, sequence, finishReason, usage, costUsd, latencyMs, notes };
-  const { settled, answer: blob } = await untilWritten(() => completeCall(dependencies.db, kept), signal);
+  const written = await untilWritten(() => completeCall(dependencies.db, kept), signal);
+  const { settled, answer: blob } = written;
+  if (written.news) dependencies.onEngine(engineId, 'alive');
   dependencies.blobs.remember(blob.digest, blob.bytes);
   // Only an answer that asks for tools is read again, by the step after it.
   if (settled === 'settled' && message.toolCalls.length > 0) {
@@ -56,14 +61,17 @@ type Failed = {
   readonly error: ProviderError;
   readonly latencyMs: number;
   readonly plan: (failure: ClassifiedFailure) => RetryPlan;
+  /** Whether the end of this request says something about its engine: not where its own attempt cut it off. */
+  readonly tells: (failure: ClassifiedFailure) => boolean;
 };
 
 /** Settles the row of a request that brought no answer, and pauses its engine where the provider asks for that. */
 export async function settleFailed(
   dependencies: Dependencies,
-  { key, requestNumber, engineId, price, signal }: SentRequest,
-  { error, latencyMs, plan }: Failed,
+  sent: SentRequest,
+  { error, latencyMs, plan, tells }: Failed,
 ): Promise<{ readonly classified: ClassifiedFailure; readonly retryInMs: number | null }> {
+  const { key, requestNumber, engineId, price, signal } = sent;
   const classified = redactFailure(dependencies, error.classified);
   if (classified.class === 'throttled' || classified.status === OVERLOADED)
     dependencies.onThrottled(engineId);
@@ -79,6 +87,8 @@ export async function settleFailed(
     latencyMs,
   };
   await untilWritten(() => failCall(dependencies.db, failure), signal);
+  const failed = { classified, usage: error.usage, isFinal: retryInMs === null, cutOff: !tells(classified) };
+  await untilWritten(() => tellFailure(dependencies, sent, failed), signal);
   if (planned.kind === 'pause_provider' && retryInMs !== null)
     await pauseEngine(dependencies.db, { engineId, pauseMs: retryInMs, reason: classified.message });
   return { classified, retryInMs };

@@ -7,6 +7,6 @@ export function spreadWait(
   { waitMs, reason }: Extract<CallAdmission, { kind: 'wait' }>,
   random: number,
 ): number {
-  if (reason !== 'engine_paused') return waitMs;
+  if (reason !== 'engine_paused' && reason !== 'engine_down') return waitMs;
   return waitMs + random * Math.min(LONGEST_SPREAD_MS, 500 + waitMs / 10);
 }

@@ -121,11 +121,11 @@ const toTable = (rows: readonly ProgressRow[]): string =>
     right: [2, 3, 4, 5, 6, 7, 8],
   });
 
-function toNext({ runId, state, planDigest }: RunRow, plan: RunPlan | null): readonly string[] {
+function toNext({ runId, state, planDigest, reason }: RunRow, plan: RunPlan | null): readonly string[] {
   if (!isTerminal(state)) return listOpenNext({ runId, state });
   if (planDigest === null || plan === null) return ['assay run FILE'];
   const show = `assay show ${runId} CASE`;
-  return state === 'completed'
+  return state === 'completed' && reason === null
     ? [`assay report ${runId}`, show]
     : [`assay report ${runId}`, `assay resume ${runId}${toRaise(state, plan)}`, show];
 }

@@ -1,87 +1,8 @@
-import type { Amount, Refusal, Scope } from './admission-scope.ts';
+import type { Admission, AdmissionEvent, AdmissionState, CallRow, Spend } from './admission-state.ts';
+import type { Amount, Scope } from './admission-scope.ts';
 import { correct, findRefusal, reserve, settle } from './admission-scope.ts';
-import type { TerminalState } from './outcome.ts';
-import { correctTokens, lookStart, takeStart, type RateLine, type Rates } from './rate-line.ts';
-
-/**
- * The rules of `beginCall` in `store/` and of what settles a call, without a database: property tests compare
- * the two (SPEC 7, "Write-ahead and admission in one statement"; SPEC 11, "Budgets").
- */
-export type AdmissionState = {
-  readonly runId: string;
-  /** How the run is frozen, or null. */
-  readonly stop: TerminalState | null;
-  readonly onExceed: 'stop' | 'warn';
-  /** `run`, and `model/` with the model's id: only where a cap is set. */
-  readonly scopes: { readonly [name: string]: Scope };
-  readonly pausedUntilMs: { readonly [engineId: string]: number };
-  /** Only engines with a limit on requests or tokens a minute. */
-  readonly rates: { readonly [engineId: string]: EngineRate };
-  /** Requests of each call, in order; the name is the call's key. */
-  readonly calls: { readonly [name: string]: readonly CallRow[] };
-};
-
-export type EngineRate = { readonly limits: Rates; readonly line: RateLine };
-
-/** One request that was sent or may have been. */
-export type CallRow = {
-  readonly state: 'started' | 'completed' | 'failed' | 'lost' | 'late';
-  readonly modelId: string;
-  readonly engineId: string;
-  readonly worst: Amount;
-  /** Tokens taken from the engine's tokens a minute; null = no such limit. */
-  readonly rateTokens: number | null;
-  readonly charged: Amount | null;
-  readonly failures: number;
-  /** A failed row without it is final. */
-  readonly retryAtMs: number | null;
-};
-
-/** What a request has cost; null = the provider did not say. */
-export type Spend =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'known'; readonly usd: number | null; readonly tokens: number | null };
-
-export type AdmissionEvent =
-  | {
-      readonly kind: 'begin';
-      readonly call: string;
-      readonly modelId: string;
-      readonly engineId: string;
-      readonly worst: Amount;
-      readonly maxRetries: number;
-      readonly nowMs: number;
-    }
-  | {
-      readonly kind: 'complete';
-      readonly call: string;
-      readonly requestNumber: number;
-      readonly spend: Spend;
-    }
-  | {
-      readonly kind: 'fail';
-      readonly call: string;
-      readonly requestNumber: number;
-      readonly spend: Spend;
-      readonly retryAtMs: number | null;
-    }
-  /** The attempt that these calls belong to was recorded. */
-  | { readonly kind: 'close'; readonly calls: readonly string[] }
-  | { readonly kind: 'freeze'; readonly state: TerminalState }
-  | { readonly kind: 'pause'; readonly engineId: string; readonly untilMs: number };
-
-export type AdmissionAnswer =
-  | { readonly kind: 'granted'; readonly requestNumber: number; readonly failuresSoFar: number }
-  | { readonly kind: 'recorded'; readonly requestNumber: number }
-  | { readonly kind: 'failed'; readonly failures: number }
-  | { readonly kind: 'stopped'; readonly reason: TerminalState }
-  | ({ readonly kind: 'over_budget'; readonly scope: 'run' | 'model' } & Omit<Refusal, 'kind'>)
-  | { readonly kind: 'wait'; readonly reason: 'reservation' | 'engine_paused' | 'retry' | 'rate' }
-  | { readonly kind: 'settled' | 'repeated' | 'late' | 'unknown_request' }
-  | { readonly kind: 'done' };
-
-export type Admission = { readonly state: AdmissionState; readonly answer: AdmissionAnswer };
+import { hear, noteExhausted, noteLife, releaseProbe, takeProbe, trip, type Health } from './breaker.ts';
+import { correctTokens, lookStart, takeStart, type RateLine } from './rate-line.ts';
 
 type Of<Kind extends AdmissionEvent['kind']> = Extract<AdmissionEvent, { kind: Kind }>;
 
@@ -102,7 +23,29 @@ export function admit(state: AdmissionState, event: AdmissionEvent): Admission {
       const pausedUntilMs = { ...state.pausedUntilMs, [event.engineId]: untilMs };
       return { state: { ...state, pausedUntilMs }, answer: { kind: 'done' } };
     }
+    case 'life':
+      return tell(state, event.engineId, (health) => noteLife(health, event.nowMs));
+    case 'trip':
+      return tell(state, event.engineId, (health) => trip(health, event));
+    case 'exhausted':
+      return tell(state, event.engineId, (health) => noteExhausted(health, event));
+    case 'release':
+      return tell(state, event.engineId, (health) => releaseProbe(health, event.call));
   }
+}
+
+const tell = (state: AdmissionState, engineId: string, change: (health: Health) => Health): Admission => ({
+  state: changeHealth(state, engineId, change),
+  answer: { kind: 'done' },
+});
+
+function changeHealth(
+  state: AdmissionState,
+  engineId: string,
+  change: (health: Health) => Health,
+): AdmissionState {
+  const health = state.health[engineId];
+  return health === undefined ? state : { ...state, health: { ...state.health, [engineId]: change(health) } };
 }
 
 function begin(before: AdmissionState, event: Of<'begin'>): Admission {
@@ -116,10 +59,18 @@ function begin(before: AdmissionState, event: Of<'begin'>): Admission {
   }
   const state = loseLatest(before, event.call);
   if (state.stop !== null) return { state, answer: { kind: 'stopped', reason: state.stop } };
+  const health = state.health[event.engineId];
+  const heard = health === undefined ? 'go' : hear(health, event.call, event.nowMs);
+  if (heard === 'down') {
+    const reason = health?.trip?.reason ?? 'exhausted';
+    return { state, answer: { kind: 'engine_down', reason } };
+  }
+  if (heard === 'wait') return { state, answer: { kind: 'wait', reason: 'engine_down' } };
   if ((state.pausedUntilMs[event.engineId] ?? 0) > event.nowMs) {
     return { state, answer: { kind: 'wait', reason: 'engine_paused' } };
   }
   if ((latest?.retryAtMs ?? 0) > event.nowMs) return { state, answer: { kind: 'wait', reason: 'retry' } };
+  if (heard === 'hold') return { state, answer: { kind: 'wait', reason: 'probe' } };
   return takeReserve(state, event, latest?.failures ?? 0);
 }
 
@@ -171,7 +122,9 @@ function grant(
   { failures, rateTokens }: Pick<CallRow, 'failures' | 'rateTokens'>,
 ): Admission {
   const rows = state.calls[event.call] ?? [];
-  const { modelId, engineId, worst } = event;
+  const { modelId, engineId, worst, call, nowMs } = event;
+  const health = state.health[engineId];
+  const probe = health !== undefined && hear(health, call, nowMs) === 'probe';
   const row: CallRow = {
     state: 'started',
     modelId,
@@ -182,9 +135,10 @@ function grant(
     failures,
     retryAtMs: null,
   };
+  const begun = { ...state, calls: { ...state.calls, [call]: [...rows, row] } };
   return {
-    state: { ...state, calls: { ...state.calls, [event.call]: [...rows, row] } },
-    answer: { kind: 'granted', requestNumber: rows.length + 1, failuresSoFar: failures },
+    state: probe ? changeHealth(begun, engineId, (known) => takeProbe(known, call, nowMs)) : begun,
+    answer: { kind: 'granted', requestNumber: rows.length + 1, failuresSoFar: failures, probe },
   };
 }
 
@@ -202,7 +156,12 @@ function settleRequest(state: AdmissionState, event: Of<'complete'> | Of<'fail'>
       retryAtMs: event.kind === 'fail' ? event.retryAtMs : null,
     };
     const settled = changeScopes(state, row.modelId, (held) => settle(held, row.worst, charged));
-    return { state: correctRate(replaceRow(settled, event, ended), row, event), answer: { kind: 'settled' } };
+    const corrected = correctRate(replaceRow(settled, event, ended), row, event);
+    const known =
+      event.kind === 'complete'
+        ? changeHealth(corrected, row.engineId, (health) => noteLife(health, event.nowMs))
+        : corrected;
+    return { state: known, answer: { kind: 'settled' } };
   }
   if (row.state === end) return { state, answer: { kind: 'repeated' } };
   if (row.state !== 'lost' || event.spend.kind === 'unknown') return { state, answer: { kind: 'late' } };

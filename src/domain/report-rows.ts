@@ -19,7 +19,7 @@ export type RunFacts = {
   readonly runId: string;
   readonly name: string;
   readonly state: RunState;
-  /** Why the run ended as it did, or what it waits for, one sentence; null while it runs or when it completed. */
+  /** Why the run ended as it did, or what it waits for, or what a completed run left out; null while it runs. */
   readonly reason: string | null;
   /** ISO 8601 in UTC, here and below. */
   readonly createdAt: string;

@@ -30,6 +30,9 @@ export type NextTry =
       readonly discarded: DiscardedTries;
     };
 
+/** What has opened the breaker of an engine: no try is granted any more (CB-08). */
+const STOPPING: ReadonlySet<string> = new Set(['credential', 'billing', 'no_evidence', 'engine_down']);
+
 const FIRST_DELAY_MS = 5_000;
 const LONGEST_DELAY_MS = 60_000;
 const MAX_LOST = 3;
@@ -51,6 +54,7 @@ export function planTry(args: {
   const failure = findFailure(result);
   if (failure === null) return { kind: 'final' };
   const { reason } = failure;
+  if (STOPPING.has(reason.code)) return { kind: 'final' };
   const scope = failure.inGrading && evaluation !== 'reuse' ? 'grading' : 'attempt';
   const again = { kind: 'again', scope, reason, delayMs: drawDelayMs(discarded, draw) } as const;
   if (reason.code === 'environment_lost' && discarded.lost < MAX_LOST)

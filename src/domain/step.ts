@@ -55,8 +55,13 @@ export type CallModelResult =
       readonly spent: Spent;
     }
   | { readonly kind: 'ended'; readonly end: AgentEnd; readonly spent: Spent }
-  /** The store granted no call: the run or the model has been stopped. */
-  | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly code: string };
+  /** The store granted no call: the run, the model or the engine has been stopped. */
+  | { readonly kind: 'stopped'; readonly scope: StopScope; readonly code: string }
+  /** The engine is down for a time, and nothing of this attempt has begun: others go on meanwhile. */
+  | { readonly kind: 'held'; readonly waitMs: number };
+
+/** What takes no more calls. */
+export type StopScope = 'run' | 'model' | 'engine';
 
 export type OpenSessionInput = {
   readonly cell: Cell;
@@ -119,7 +124,12 @@ export type RunAgentResult =
       readonly spent: Spent;
     }
   /** The store granted no start, or no further call of its model. */
-  | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly spent: boolean };
+  | {
+      readonly kind: 'stopped';
+      readonly scope: StopScope;
+      readonly code: string;
+      readonly spent: boolean;
+    };
 
 /** What is recorded of one external agent. */
 export type CommandRun = {
@@ -245,10 +255,12 @@ export type RecordResult = {
 
 /** What one attempt tells its task. */
 export type AttemptResult = {
-  /** Null = nothing was recorded: it was stopped or cut off; the run settles the cell at its end. */
+  /** Null = nothing was recorded: it was stopped or cut off, or it comes back; the run settles the cell at its end. */
   readonly outcome: OutcomeKind | null;
   readonly pass: boolean;
-  readonly stopped: 'run' | 'model' | null;
+  readonly stopped: StopScope | null;
+  /** Its engine is down until then (milliseconds since 1970), and the cell is started once more. */
+  readonly heldUntilMs?: number;
 };
 
 /** Where an agent loop stands between two steps; plain state for continue-as-new. */

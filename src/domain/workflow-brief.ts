@@ -101,12 +101,22 @@ export type TaskInput = {
 /** Counts by outcome. */
 export type Tally = { readonly [K in OutcomeKind]?: number };
 
+/**
+ * Models whose engine is down, by request and id: null = its cells are given up, else until when they wait
+ * (milliseconds since 1970).
+ */
+export type StoppedModels = { readonly [key: string]: number | null };
+
+export const toStoppedKey = (requestIndex: number, modelId: string): string => `${requestIndex}/${modelId}`;
+
 /** What a task workflow recorded in all, also what it had reported by signal: a signal may be lost at its end. */
 export type TaskResult = {
   readonly tally: Tally;
   readonly passed: number;
   /** The run was found stopped: start nothing more. */
   readonly stopped: boolean;
+  /** Models of which nothing more is started now. */
+  readonly stoppedModels?: StoppedModels;
   /** Messages of attempts that broke instead of ending, at most five. */
   readonly faults: readonly string[];
 };

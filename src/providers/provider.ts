@@ -27,6 +27,8 @@ export type ModelRequest = {
     /** From 1; grows with every request sent for this call. */
     readonly requestNumber: number;
   };
+  /** Told when the header of a success has come, by providers that see one. */
+  readonly onAnswering?: () => void;
 };
 
 export type ModelAnswer = {

@@ -131,6 +131,7 @@ export class SdkProvider<Params> implements ModelProvider {
     const onHead = (seen: ExchangeHead): EventStream | null => {
       const events = (seen.headers['content-type'] ?? '').toLowerCase().startsWith('text/event-stream');
       head = seen;
+      if (seen.status < 300) call.request.onAnswering?.();
       stream = events && seen.status < 300 ? new EventStream(this.#wire.createFolder()) : null;
       return stream;
     };

@@ -10,7 +10,9 @@ export function toStatement({ run }: ReportRows, progress: Progress): string {
   const counts = `${progress.recorded} of ${progress.planned} cells recorded, ${progress.scored} scored`;
   switch (run.state) {
     case 'completed':
-      return `Completed: ${counts}.`;
+      return run.reason === null
+        ? `Completed: ${counts}.`
+        : `Completed without all of its cells${because}: ${counts}.`;
     case 'stopped_budget':
       return `Stopped by its budget${because}: ${counts}. Resume it with a larger budget to run the rest.`;
     case 'cancelled':

@@ -1,3 +1,4 @@
+import { toTrip, TRIP, type EngineTrip, type StoredTrip } from './engine-trip.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 import { unescapeNullable } from './text.ts';
@@ -16,11 +17,13 @@ export type EngineState = {
   /** ISO 8601 in UTC; null = it is not paused. */
   readonly pausedUntil: string | null;
   readonly pauseReason: string | null;
+  /** Null = its breaker is closed. */
+  readonly trip: EngineTrip | null;
 };
 
 /** The engines that a run needs, as they are paced now. */
 export async function loadEngineStates(db: Db, runId: string): Promise<EngineState[]> {
-  const rows = await selectRows<EngineState & { pausedUntil: Date | null }>(db, {
+  const rows = await selectRows<EngineState & { pausedUntil: Date | null; trip: StoredTrip | null }>(db, {
     name: 'load-engine-states',
     text: `select e.engine_id as "engineId", e.concurrency, e.requests_per_minute as "requestsPerMinute",
         e.tokens_per_minute as "tokensPerMinute",
@@ -30,7 +33,7 @@ export async function loadEngineStates(db: Db, runId: string): Promise<EngineSta
           order by limit_name, id desc) latest), '{}') as slots,
         (select count(*) from booked_starts b where b.engine_id = e.engine_id) as waiting,
         case when e.paused_until > clock_timestamp() then e.paused_until end as "pausedUntil",
-        e.pause_reason as "pauseReason"
+        e.pause_reason as "pauseReason", ${TRIP} as trip
       from engines e where e.engine_id in (select unnest(engine_ids) from runs where run_id = $1)
       order by e.engine_id`,
     values: [runId],
@@ -40,5 +43,6 @@ export async function loadEngineStates(db: Db, runId: string): Promise<EngineSta
     waiting: Number(row.waiting),
     pausedUntil: row.pausedUntil?.toISOString() ?? null,
     pauseReason: row.pausedUntil === null ? null : unescapeNullable(row.pauseReason),
+    trip: toTrip(row.trip),
   }));
 }

@@ -27,6 +27,9 @@ export async function saveEngines(db: Db, engines: readonly EngineSpec[]): Promi
     text: `with said as (
         select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::bigint[])
           as said(engine_id, kind, base_url, key_name, concurrency, requests_per_minute, tokens_per_minute)
+      ), health as (
+        insert into engine_health (engine_id, role)
+        select engine_id, role from said, unnest(array['agent', 'judge']) role on conflict do nothing
       ), lines as (
         insert into engine_rates (engine_id) select engine_id from said
         where num_nonnulls(requests_per_minute, tokens_per_minute) > 0 on conflict do nothing
@@ -129,8 +132,14 @@ export async function recordSlotChange(
   });
 }
 
-/** `pauseMs`: how long it is still paused; 0 = it is not. */
-export type OpenEngine = EngineSpec & { readonly pauseMs: number };
+/**
+ * `pauseMs`: how long it is still paused; 0 = it is not. `probing`: nobody knows whether it is alive. One that is
+ * known to be down is none of these: its calls are told so.
+ */
+export type OpenEngine = EngineSpec & { readonly pauseMs: number; readonly probing: boolean };
+
+const PROBING = `not exists (select from engine_health h where h.engine_id = engines.engine_id
+  and (is_alive(h) or (h.tripped_at is not null and coalesce(h.half_open_at > clock_timestamp(), true))))`;
 
 const PAUSE_MS = `greatest(0, coalesce(extract(epoch from paused_until - clock_timestamp()) * 1000, 0))::float8`;
 
@@ -139,7 +148,7 @@ export async function listOpenEngines(db: Db): Promise<OpenEngine[]> {
   const rows = await selectRows<StoredEngine>(db, {
     name: 'list-open-engines',
     text: `select engine_id, kind, base_url, key_name, concurrency, requests_per_minute,
-        tokens_per_minute, ${PAUSE_MS} as pause_ms from engines
+        tokens_per_minute, ${PAUSE_MS} as pause_ms, ${PROBING} as probing from engines
       where engine_id in (select unnest(engine_ids) from runs where finished_at is null) order by engine_id`,
   });
   return rows.map((row) => ({
@@ -151,6 +160,7 @@ export async function listOpenEngines(db: Db): Promise<OpenEngine[]> {
     requestsPerMinute: row.requests_per_minute,
     tokensPerMinute: row.tokens_per_minute,
     pauseMs: row.pause_ms,
+    probing: row.probing,
   }));
 }
 
@@ -196,4 +206,5 @@ type StoredEngine = {
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly pause_ms: number;
+  readonly probing: boolean;
 };

@@ -1,3 +1,4 @@
+import type { TripReason } from '../domain/breaker.ts';
 import type { FailureClass } from '../domain/failure.ts';
 import type { CallKey } from '../domain/ids.ts';
 import type { TerminalState } from '../domain/outcome.ts';
@@ -24,8 +25,16 @@ export type CallRequest = {
 };
 
 export type CallAdmission =
-  /** The row is written: send the request. */
-  | { readonly kind: 'granted'; readonly requestNumber: number; readonly failuresSoFar: number }
+  /**
+   * The row is written: send the request. `probe`: it finds out whether its engine is alive, and the other calls
+   * wait for what it finds; retries are waited for in place, and its end is told by `noteLife` and its siblings.
+   */
+  | {
+      readonly kind: 'granted';
+      readonly requestNumber: number;
+      readonly failuresSoFar: number;
+      readonly probe: boolean;
+    }
   /** Answered before: nobody is called. */
   | ({ readonly kind: 'recorded' } & RecordedCall)
   | {
@@ -44,6 +53,14 @@ export type CallAdmission =
       readonly needed: number;
       readonly unit: 'usd' | 'tokens';
     }
+  /** The breaker of the engine is open until somebody starts or resumes a run. */
+  | {
+      readonly kind: 'engine_down';
+      readonly reason: TripReason;
+      readonly message: string;
+      /** Requests of this call that were sent before. */
+      readonly requests: number;
+    }
   /** Ask again after `waitMs`, holding no slot. */
   | {
       readonly kind: 'wait';
@@ -51,8 +68,11 @@ export type CallAdmission =
       readonly reason: WaitReason;
     };
 
-/** `rate`: the engine's requests or tokens a minute; the start is booked. */
-export type WaitReason = 'reservation' | 'engine_paused' | 'retry' | 'rate';
+/**
+ * `rate`: the engine's requests or tokens a minute; the start is booked. `probe`: another call finds out whether the
+ * engine is alive. `engine_down`: its breaker is open until a time.
+ */
+export type WaitReason = 'reservation' | 'engine_paused' | 'retry' | 'rate' | 'probe' | 'engine_down';
 
 export type RecordedCall = {
   readonly requestNumber: number;
@@ -66,7 +86,7 @@ export type RecordedCall = {
 
 /**
  * Decides about one model call and, when it is granted, writes its row before it is sent: one round trip. The
- * only owner of stop, pause, budget, rate and retry count. A row found `started` is one whose worker was lost: it is
+ * only owner of stop, breaker, pause, budget, rate and retry count. A row found `started` is one whose worker was lost: it is
  * charged at its worst case and the next request number is opened. With no cap set no reservation is touched.
  */
 export async function beginCall(db: Db, request: CallRequest): Promise<CallAdmission> {
@@ -107,16 +127,17 @@ export type SettleAnswer = 'settled' | 'repeated' | 'late';
 
 /**
  * Records the answer of a granted request, its usage and its transcript row, and settles its reservation.
- * What the provider did not say is charged at the worst case. Safe to repeat.
+ * What the provider did not say is charged at the worst case. An answer is a sign of life of its engine; `news` =
+ * one that others wait for. Safe to repeat.
  */
 export async function completeCall(
   db: Db,
   completion: CallCompletion,
-): Promise<{ readonly settled: SettleAnswer; readonly answer: Blob }> {
+): Promise<{ readonly settled: SettleAnswer; readonly news: boolean; readonly answer: Blob }> {
   const answer = toJsonBlob(completion.message);
-  const row = await selectRow<{ settled: SettleAnswer }>(db, {
+  const row = await selectRow<{ settled: SettleAnswer; news: boolean }>(db, {
     name: 'complete-call',
-    text: `select complete_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) as settled`,
+    text: `select * from complete_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     values: [
       ...toKeyValues(completion.key),
       completion.requestNumber,
@@ -130,7 +151,7 @@ export async function completeCall(
       completion.notes.length === 0 ? null : JSON.stringify(completion.notes),
     ],
   });
-  return { settled: row.settled, answer };
+  return { ...row, answer };
 }
 
 /** What a request that brought no answer has cost. `unknown` = it may have been served: the worst case. */
@@ -155,8 +176,8 @@ export async function failCall(db: Db, failure: CallFailure): Promise<SettleAnsw
   const { spend } = failure;
   const row = await selectRow<{ settled: SettleAnswer }>(db, {
     name: 'fail-call',
-    text: `select settle_call($1, $2, $3, $4, $5, $6, $7, $8, 'failed', $9, $10, $11, $12, null, null, null,
-      $13, $14, $15, $16) as settled`,
+    text: `select settled from settle_call($1, $2, $3, $4, $5, $6, $7, $8, 'failed', $9, $10, $11, $12, null, null,
+      null, $13, $14, $15, $16)`,
     values: [
       ...toKeyValues(failure.key),
       failure.requestNumber,
@@ -213,12 +234,18 @@ type AdmissionRow = {
   readonly cache_write_tokens: number | null;
   readonly failure_class: FailureClass;
   readonly failure_message: string;
+  readonly probe: boolean;
 };
 
 function toAdmission(row: AdmissionRow): CallAdmission {
   switch (row.kind) {
     case 'granted':
-      return { kind: 'granted', requestNumber: row.request_number, failuresSoFar: row.failures };
+      return {
+        kind: 'granted',
+        requestNumber: row.request_number,
+        failuresSoFar: row.failures,
+        probe: row.probe,
+      };
     case 'recorded':
       return { kind: 'recorded', ...toRecordedCall(row) };
     case 'failed':
@@ -232,6 +259,13 @@ function toAdmission(row: AdmissionRow): CallAdmission {
       return { kind: 'stopped', reason: row.reason as TerminalState | 'superseded' };
     case 'over_budget':
       return { kind: 'over_budget', scope: row.scope, cap: row.cap, needed: row.needed, unit: row.unit };
+    case 'engine_down':
+      return {
+        kind: 'engine_down',
+        reason: row.reason as TripReason,
+        message: unescapeText(row.failure_message),
+        requests: row.request_number,
+      };
     case 'wait':
       return {
         kind: 'wait',

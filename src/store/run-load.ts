@@ -1,3 +1,4 @@
+import { toTrip, TRIP, type EngineTrip, type StoredTrip } from './engine-trip.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 import { unescapeNullable } from './text.ts';
@@ -24,6 +25,8 @@ export type EngineLoad = {
   /** ISO 8601 in UTC; null = it is not paused. */
   readonly pausedUntil: string | null;
   readonly pauseReason: string | null;
+  /** Null = its breaker is closed. */
+  readonly trip: EngineTrip | null;
 };
 
 /** Engines of a run's models, in the order of their ids. */
@@ -33,12 +36,13 @@ export async function loadEngineLoads(db: Db, runId: string): Promise<readonly E
     text: ENGINE_LOADS,
     values: [runId],
   });
-  return rows.map(({ concurrency, slots, paused_until, pauseReason, ...row }) => ({
+  return rows.map(({ concurrency, slots, paused_until, pauseReason, trip, ...row }) => ({
     ...row,
     concurrency: concurrency === 'auto' ? 'auto' : Number(concurrency),
     slots: slots === null ? null : Number(slots),
     pausedUntil: paused_until?.toISOString() ?? null,
     pauseReason: paused_until === null ? null : unescapeNullable(pauseReason),
+    trip: toTrip(trip),
   }));
 }
 
@@ -62,7 +66,8 @@ export async function loadBudgetUse(db: Db, runId: string): Promise<BudgetUse | 
   return row ?? null;
 }
 
-type StoredLoad = Omit<EngineLoad, 'concurrency' | 'slots' | 'pausedUntil'> & {
+type StoredLoad = Omit<EngineLoad, 'concurrency' | 'slots' | 'pausedUntil' | 'trip'> & {
+  readonly trip: StoredTrip | null;
   readonly concurrency: string;
   readonly slots: string | null;
   readonly paused_until: Date | null;
@@ -88,7 +93,7 @@ const ENGINE_LOADS = `
       then greatest(0, b.first_ms - extract(epoch from clock_timestamp()) * 1000)::float8 end as "nextStartMs",
     coalesce(c.retrying, 0)::int as "waitingForRetry",
     case when e.paused_until > clock_timestamp() then e.paused_until end as paused_until,
-    e.pause_reason as "pauseReason"
+    e.pause_reason as "pauseReason", ${TRIP} as trip
   from runs r join engines e on e.engine_id = any (r.engine_ids)
   left join calls c on c.engine_id = e.engine_id
   left join booked b on b.engine_id = e.engine_id

@@ -145,11 +145,20 @@ export async function freezeRun(
  */
 export async function finishRun(
   db: Db,
-  { runId, generation }: { readonly runId: string; readonly generation: number },
+  {
+    runId,
+    generation,
+    note = null,
+  }: {
+    readonly runId: string;
+    readonly generation: number;
+    /** What a completed run left out, and why. */
+    readonly note?: string | null;
+  },
 ): Promise<RunEnd> {
   const row = await selectRow<RunEnd>(db, {
-    text: 'select state, planned, recorded, missing from finish_run($1, $2)',
-    values: [runId, generation],
+    text: 'select state, planned, recorded, missing from finish_run($1, $2, $3)',
+    values: [runId, generation, escapeNullable(note)],
   });
   const missing = row.missing.map((cell) => ({
     ...cell,

@@ -27,8 +27,7 @@ export type Built = {
   readonly secrets: KnownSecrets;
 };
 
-/** Builds the real things that activities work with. */
-export function buildDependencies(parts: {
+type Parts = {
   readonly db: TransactionalDb;
   readonly connection: NativeConnection;
   readonly namespace: string;
@@ -36,10 +35,11 @@ export function buildDependencies(parts: {
   readonly hostId: string;
   readonly projectDir: string | null;
   readonly logger: Logger;
-  readonly onThrottled: Dependencies['onThrottled'];
-  readonly borrowSlot: Dependencies['borrowSlot'];
-}): Built {
-  const { db, connection, namespace, dataDir, hostId, projectDir, logger, onThrottled, borrowSlot } = parts;
+} & Pick<Dependencies, 'onThrottled' | 'borrowSlot' | 'onEngine' | 'holdPace'>;
+
+/** Builds the real things that activities work with. */
+export function buildDependencies(parts: Parts): Built {
+  const { db, connection, namespace, dataDir, hostId, projectDir, logger } = parts;
   const path = readKey('PATH') ?? '';
   const place = { hostId, installationId: hostId, path };
   const providers = createEnvironments({
@@ -79,8 +79,7 @@ export function buildDependencies(parts: {
       return environment.provider;
     },
     hostId,
-    onThrottled,
-    borrowSlot,
+    ...toCallWatch(parts),
     redact: (text) => secrets.redact(text),
     random: Math.random,
     now: Date.now,
@@ -88,6 +87,13 @@ export function buildDependencies(parts: {
   };
   return { dependencies, environments, secrets };
 }
+
+const toCallWatch = ({ onThrottled, borrowSlot, onEngine, holdPace }: Parts) => ({
+  onThrottled,
+  borrowSlot,
+  onEngine,
+  ...(holdPace === undefined ? {} : { holdPace }),
+});
 
 type ResolveTarget = (cell: ModelRequest['cell']) => Promise<Target | null>;
 

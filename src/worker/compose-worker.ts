@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { MAX_PROCESSES } from '../modules/module-pool.ts';
 import type { SlotPace } from '../domain/adaptive-slots.ts';
+import type { HoldPace } from '../store/engine-health.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import { WORKFLOW_QUEUE } from '../workflows/messages.ts';
 import { buildDependencies } from './build-dependencies.ts';
@@ -26,6 +27,8 @@ export type WorkerParts = {
   readonly maxCachedWorkflows?: number;
   /** Tests: slots that move faster. */
   readonly slotPace?: Partial<SlotPace>;
+  /** Tests: breakers that are half open sooner. */
+  readonly holdPace?: HoldPace;
   /** Tests: other options for every Temporal worker. */
   readonly options?: Partial<WorkerOptions>;
 };
@@ -45,6 +48,7 @@ export async function composeWorker(parts: WorkerParts) {
     hostId,
     projectDir: parts.projectDir ?? null,
     onThrottled: (engineId) => late.engines?.noteThrottle(engineId),
+    onEngine: (engineId, health) => late.engines?.noteHealth(engineId, health),
     borrowSlot: async (...asked) => (await late.engines?.borrowSlot(...asked)) ?? (() => undefined),
   });
   const activities = createActivities(built.dependencies);

@@ -32,6 +32,7 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   private peakUsed = 0;
   private resting = 0;
   private pausedUntilMs = 0;
+  private probing = false;
   private pauseTimer: NodeJS.Timeout | null = null;
   private readonly lookTimer: NodeJS.Timeout;
   private readonly waiting = new WaitingPolls<Permit>();
@@ -54,6 +55,12 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
     if (wish === this.wish) return;
     this.wish = wish;
     this.handOut();
+  }
+
+  /** While nobody knows whether the engine is alive one slot is handed out: its call finds out, and the others wait. */
+  setProbing(probing: boolean): void {
+    this.probing = probing;
+    if (!probing) this.handOut();
   }
 
   /** Hands out none for `pauseMs`; 0 ends a pause. */
@@ -148,7 +155,7 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
 
   /** One slot at least goes on: it finds out whether the provider takes calls again. */
   private get rested(): number {
-    return Math.max(1, this.limit - this.resting);
+    return this.probing ? 1 : Math.max(1, this.limit - this.resting);
   }
 
   private handOut(): void {

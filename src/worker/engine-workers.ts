@@ -83,6 +83,11 @@ export class EngineWorkers {
     return (await this.workers.get(engineId)?.slots.borrow(signal)) ?? (() => undefined);
   }
 
+  /** A call of an engine has found out whether it is alive, or waits for one that does. */
+  noteHealth(engineId: string, health: 'alive' | 'unknown'): void {
+    this.workers.get(engineId)?.slots.setProbing(health === 'unknown');
+  }
+
   /** Ends polling and waits for the calls that are in flight. */
   async stop(): Promise<void> {
     if (this.timer !== null) clearInterval(this.timer);
@@ -100,6 +105,7 @@ export class EngineWorkers {
       if (worker === undefined) continue;
       worker.neededAtMs = now;
       worker.slots.setConcurrency(engine.concurrency);
+      worker.slots.setProbing(engine.probing);
       worker.slots.pause(engine.pauseMs);
     }
     for (const [engineId, worker] of this.workers) {
@@ -119,6 +125,7 @@ export class EngineWorkers {
       pace: { ...SLOT_PACE, ...slotPace },
       onChange: (change) => this.record(engineId, change),
     });
+    slots.setProbing(engine.probing);
     slots.pause(engine.pauseMs);
     const worker = await Worker.create({
       connection,

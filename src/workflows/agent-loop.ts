@@ -14,7 +14,7 @@ import type { AttemptLimits } from '../domain/suite.ts';
 import { addKnown } from '../domain/usage.ts';
 import { callModel, inProcess, nameTry, onHost } from './activities.ts';
 import { untilTaken } from './on-host.ts';
-import type { AgentState, TryPlace } from './try.ts';
+import type { AgentState, TryEnd, TryPlace } from './try.ts';
 
 /** Where a loop begins. */
 export const FIRST_STEP: AgentProgress = {
@@ -28,7 +28,7 @@ export const FIRST_STEP: AgentProgress = {
 
 export type LoopEnd =
   | { readonly kind: 'over'; readonly end: AgentEnd; readonly answerDigest: string | null }
-  | { readonly kind: 'stopped'; readonly scope: 'run' | 'model'; readonly spent: boolean }
+  | Extract<TryEnd, { kind: 'stopped' | 'held' }>
   | { readonly kind: 'continue'; readonly progress: AgentProgress };
 
 /** Model call, tools, model call ... until a final answer or a limit. */
@@ -57,7 +57,9 @@ export async function runLoop(place: TryPlace, start: AgentState): Promise<LoopE
         }),
       },
     );
-    if (answer.kind === 'stopped') return { kind: 'stopped', scope: answer.scope, spent: progress.step > 1 };
+    if (answer.kind === 'stopped')
+      return { kind: 'stopped', scope: answer.scope, code: answer.code, spent: progress.step > 1 };
+    if (answer.kind === 'held') return { kind: 'held', untilMs: Date.now() + answer.waitMs };
     if (answer.kind === 'ended')
       return { kind: 'over', end: answer.end, answerDigest: progress.answerDigest };
     progress = addAnswer(progress, answer);

@@ -1,5 +1,6 @@
 import * as workflow from '@temporalio/workflow';
 import { formatAttemptKey, type Cell } from '../domain/ids.ts';
+import type { Reason } from '../domain/outcome.ts';
 import { NO_TRIES, planTry, type DiscardedTries } from '../domain/retry-scope.ts';
 import { drawFrom } from '../domain/stable-hash.ts';
 import type { AttemptResult } from '../domain/step.ts';
@@ -76,8 +77,11 @@ export async function runAttempt(
     if (tried.kind === 'stopped' && tried.scope === 'run') {
       return { kind: 'done', result: { outcome: null, pass: false, stopped: 'run' } };
     }
-    if (tried.kind === 'stopped')
-      return { kind: 'done', result: await recordModelStop(input, tryNumber, tried.spent) };
+    if (tried.kind === 'held') {
+      const heldUntilMs = tried.untilMs;
+      return { kind: 'done', result: { outcome: null, pass: false, stopped: 'engine', heldUntilMs } };
+    }
+    if (tried.kind === 'stopped') return { kind: 'done', result: await recordStop(input, tryNumber, tried) };
     const next = planTry({
       result: { end: tried.end, gradingFailure: tried.gradingFailure ?? null },
       evaluation: input.request.evaluation,
@@ -146,17 +150,28 @@ async function gradeInProcess(
   return { processScoresDigest: scoresDigest };
 }
 
-/** The cap of one model stops its cells alone; the run goes on, so they are recorded here. */
-async function recordModelStop(
+/** The cap of one model, or its engine's breaker, stops its cells alone; the run goes on, so they are recorded here. */
+async function recordStop(
   input: AttemptInput,
   tryNumber: number,
-  spent: boolean,
+  { scope, code, spent }: Extract<TryEnd, { kind: 'stopped' }>,
 ): Promise<AttemptResult> {
-  const message = `budgets.maxModelUsd allows no further call of "${input.modelId}"; raise it and \`assay resume\``;
-  const outcome = spent ? 'interrupted' : 'not_run';
-  const end = { kind: 'failed', outcome, reason: { code: 'budget', phase: 'run', message } } as const;
+  const began = spent || (scope === 'engine' && tryNumber > 1);
+  const outcome = spent ? 'interrupted' : began ? 'infra' : 'not_run';
+  const end = { kind: 'failed', outcome, reason: toStopReason(input, { scope, code }) } as const;
   const kept = { kind: 'over', end, answerDigest: null, sessionScoresDigest: null } as const;
-  return { ...(await record(input, spent ? tryNumber : 0, kept)), stopped: 'model' };
+  return { ...(await record(input, began ? tryNumber : 0, kept)), stopped: scope };
+}
+
+function toStopReason(
+  { modelId, run }: AttemptInput,
+  { scope, code }: Pick<Extract<TryEnd, { kind: 'stopped' }>, 'scope' | 'code'>,
+): Reason {
+  const message =
+    scope === 'engine'
+      ? `the engine of "${modelId}" is down (${code}); mend it, then \`assay resume ${run.runId}\``
+      : `budgets.maxModelUsd allows no further call of "${modelId}"; raise it and \`assay resume\``;
+  return { code: scope === 'engine' ? 'engine_down' : 'budget', phase: 'run', message };
 }
 
 const toCell = (input: AttemptInput): Cell => ({

@@ -24,6 +24,8 @@ export async function runDirect({ input, cell, tryNumber }: TryPlace): Promise<T
     case 'ended':
       return { kind: 'over', end: answer.end, answerDigest: null, sessionScoresDigest: null };
     case 'stopped':
-      return { kind: 'stopped', scope: answer.scope, spent: false };
+      return { kind: 'stopped', scope: answer.scope, code: answer.code, spent: false };
+    case 'held':
+      return { kind: 'held', untilMs: Date.now() + answer.waitMs };
   }
 }

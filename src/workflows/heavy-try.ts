@@ -33,7 +33,7 @@ export async function runHeavyTry(place: TryPlace, resumed: AgentState | null): 
       session !== null && place.input.request.harness.kind === 'command'
         ? await runAgent(place, session, limits)
         : await runLoop(place, { session, limits, progress: resumed?.progress ?? FIRST_STEP });
-    if (end.kind === 'stopped') return end;
+    if (end.kind === 'stopped' || end.kind === 'held') return end;
     if (end.kind === 'continue') {
       mustClose = false;
       return { kind: 'continue', state: { session, limits, progress: end.progress } };

@@ -1,7 +1,7 @@
 import type { LimitChange } from '../domain/limit-change.ts';
 import type { RunState } from '../domain/outcome.ts';
 import type { ResolutionChoice } from '../domain/tool-ledger.ts';
-import type { Tally } from '../domain/workflow-brief.ts';
+import type { StoppedModels, Tally } from '../domain/workflow-brief.ts';
 
 /**
  * Public names of Assay's workflows and messages, usable from any Temporal SDK. Inputs are one JSON object.
@@ -60,6 +60,8 @@ export type PlacesFreed = {
   readonly passed: number;
   /** The run was found stopped. */
   readonly stopped: boolean;
+  /** Models whose engine was found down; absent = none. */
+  readonly stoppedModels?: StoppedModels;
 };
 
 /** Signal from a worker to a run: variables that it waits for, because no worker has a value; none = it goes on. */

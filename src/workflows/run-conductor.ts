@@ -1,7 +1,14 @@
 import * as workflow from '@temporalio/workflow';
 import type { Reason, TerminalState } from '../domain/outcome.ts';
 import { packTasks, type Pack } from '../domain/pack-tasks.ts';
-import type { PreparedRun, RequestBrief, RunResult } from '../domain/workflow-brief.ts';
+import type { TaskRef } from '../domain/plan.ts';
+import {
+  toStoppedKey,
+  type PreparedRun,
+  type RequestBrief,
+  type RunResult,
+  type StoppedModels,
+} from '../domain/workflow-brief.ts';
 import { closing, listTasks } from './activities.ts';
 import type { RunControlState } from '../domain/run-control.ts';
 import { countTally } from '../domain/tally.ts';
@@ -21,6 +28,8 @@ export type Carried = {
   readonly totals: WindowTotals;
   /** Variables that its calls wait for. */
   readonly missingKeys?: readonly string[];
+  /** Models whose tasks were passed over; absent = none. */
+  readonly stoppedModels?: StoppedModels;
   readonly control: RunControlState;
 };
 
@@ -49,6 +58,7 @@ export class RunConductor {
     this.startedTask = carried.afterTask;
     this.missingKeys = carried.missingKeys ?? [];
     this.window = new RunWindow(carried.prepared.run, carried.totals, this.scope);
+    this.window.stoppedModels = carried.stoppedModels ?? {};
     this.window.onChange = () => this.showProgress();
   }
 
@@ -69,18 +79,24 @@ export class RunConductor {
     root.cancelRequested.catch(() =>
       this.stop('cancelled', 'the run was cancelled; `assay resume` goes on from here'),
     );
-    await this.startTasks();
-    if (this.exhausted) this.window.startTail();
-    await this.drain();
+    do {
+      await this.startTasks();
+      if (this.exhausted) this.window.startTail();
+      await this.drain();
+    } while (await this.startHeldAgain());
     // What was said meanwhile is answered, and carried over.
     await workflow.condition(workflow.allHandlersFinished);
     const isOver = this.isHalted() || (this.exhausted && this.packs.length === 0);
     if (isOver) this.controls.end();
     this.deadline.cancel();
-    const { totals } = this.window;
+    return isOver ? null : this.carry();
+  }
+
+  private carry(): Carried {
+    const { totals, stoppedModels } = this.window;
     const control = this.controls.state;
     const { prepared, startedTask: afterTask, missingKeys } = this;
-    return isOver ? null : { prepared, afterTask, totals, control, missingKeys };
+    return { prepared, afterTask, totals, control, missingKeys, stoppedModels };
   }
 
   /** Answer of the query `progress`. */
@@ -123,6 +139,26 @@ export class RunConductor {
     return result;
   }
 
+  /**
+   * Once nothing else is left, waits until engines that were down for a time are asked once more; then the cells
+   * that have no result are listed again. False = the run is over, or it continues as new first.
+   */
+  private async startHeldAgain(): Promise<boolean> {
+    if (this.isHalted() || !this.exhausted || this.packs.length > 0) return false;
+    const untilMs = Object.values(this.window.stoppedModels).filter((until) => until !== null);
+    if (untilMs.length === 0) return false;
+    this.showProgress();
+    const waitMs = Math.max(1, Math.min(...untilMs) - Date.now());
+    const isOver = (): boolean => this.isHalted();
+    await workflow.condition(isOver, waitMs, { summary: 'an engine is down: until it is asked once more' });
+    if (this.isHalted()) return false;
+    this.window.restart();
+    this.readTask = 0;
+    this.startedTask = 0;
+    this.exhausted = false;
+    return !isHistoryLong();
+  }
+
   private async startTasks(): Promise<void> {
     for (;;) {
       const pack = await this.nextPack();
@@ -132,13 +168,28 @@ export class RunConductor {
       if (this.isHalted()) return;
       this.packs.shift();
       this.startedTask = pack.tasks.at(-1)?.task ?? this.startedTask;
-      this.window.start(pack, request);
+      const going = this.withoutStopped(pack);
+      if (going !== null) this.window.start(going, request);
       if (isHistoryLong()) return;
     }
   }
 
   /** A last pack that is not full waits for the next page, so that pages do not cut packs short. */
   private async nextPack(): Promise<Pack | undefined> {
+    for (;;) {
+      await this.readTasks();
+      const [pack] = this.packs;
+      if (pack === undefined || pack.tasks.some((one) => !this.isStopped(one))) return pack;
+      this.startedTask = pack.tasks.at(-1)?.task ?? this.startedTask;
+      this.packs.shift();
+    }
+  }
+
+  private isStopped({ requestIndex, modelId }: TaskRef): boolean {
+    return toStoppedKey(requestIndex, modelId) in this.window.stoppedModels;
+  }
+
+  private async readTasks(): Promise<void> {
     while (this.packs.length < 2 && !this.exhausted) {
       const { runId, generation } = this.prepared.run;
       const unfinished = this.packs.splice(0).flatMap((pack) => pack.tasks);
@@ -152,7 +203,14 @@ export class RunConductor {
         }),
       );
     }
-    return this.packs[0];
+  }
+
+  /** The tasks whose models may start; null = none. */
+  private withoutStopped(pack: Pack): Pack | null {
+    const tasks = pack.tasks.filter((one) => !this.isStopped(one));
+    if (tasks.length === pack.tasks.length) return pack;
+    if (tasks.length === 0) return null;
+    return { ...pack, tasks, attempts: tasks.reduce((sum, one) => sum + one.attempts.length, 0) };
   }
 
   private requestOf(pack: Pack): RequestBrief {

@@ -3,7 +3,7 @@ import { formatCount } from '../domain/format-count.ts';
 import type { Pack } from '../domain/pack-tasks.ts';
 import { grantLeftOver, placesToStart, takeBack, wantedPlaces, type Holder } from '../domain/places.ts';
 import { addTally, tallySince } from '../domain/tally.ts';
-import type { RequestBrief, RunBrief, Tally } from '../domain/workflow-brief.ts';
+import type { RequestBrief, RunBrief, StoppedModels, Tally } from '../domain/workflow-brief.ts';
 import { toPackWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts';
 import { summarize } from './activities.ts';
 import { describeFault } from './describe-fault.ts';
@@ -42,6 +42,8 @@ export class RunWindow {
   totals: WindowTotals;
   /** A child found the run stopped in the store. */
   stopped = false;
+  /** Children found the engines of these models down. */
+  stoppedModels: StoppedModels = {};
   private paused = false;
   private limit: number;
   onChange: () => void = () => undefined;
@@ -105,6 +107,7 @@ export class RunWindow {
   /** Takes back what a child reports. */
   freed(report: PlacesFreed): void {
     this.count(report.workflowId, report);
+    this.stopModels(report);
     if (report.stopped) this.stop();
     const holder = this.open.get(report.workflowId);
     if (holder === undefined) return;
@@ -124,6 +127,13 @@ export class RunWindow {
   startTail(): void {
     this.tail = true;
     this.grantLeftOver();
+  }
+
+  /** The list of tasks is gone through once more; what is down for good stays so. */
+  restart(): void {
+    this.tail = false;
+    const down = Object.entries(this.stoppedModels).filter(([, until]) => until === null);
+    this.stoppedModels = Object.fromEntries(down);
   }
 
   /** Before the tail only those get some that lost all of theirs: a pack of their own size starts soon enough. */
@@ -149,6 +159,10 @@ export class RunWindow {
     if (this.stopped) return;
     this.stopped = true;
     this.open.forEach(({ id }) => this.tell(id));
+  }
+
+  private stopModels({ stoppedModels = {} }: Pick<PlacesFreed, 'stoppedModels'>): void {
+    this.stoppedModels = { ...this.stoppedModels, ...stoppedModels };
   }
 
   /** Signals what a child does not know yet. One that has ended meanwhile needs to know nothing. */
@@ -180,6 +194,7 @@ export class RunWindow {
       this.started(id, child);
       const result = await child.result();
       this.count(id, result);
+      this.stopModels(result);
       result.faults.forEach((fault) => this.fault(fault));
       if (result.stopped) this.stop();
     } catch (error) {

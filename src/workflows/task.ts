@@ -1,7 +1,14 @@
 import * as workflow from '@temporalio/workflow';
 import type { OutcomeKind } from '../domain/outcome.ts';
 import { addOutcome } from '../domain/tally.ts';
-import type { AttemptInput, Tally, TaskInput, TaskResult } from '../domain/workflow-brief.ts';
+import {
+  toStoppedKey,
+  type AttemptInput,
+  type StoppedModels,
+  type Tally,
+  type TaskInput,
+  type TaskResult,
+} from '../domain/workflow-brief.ts';
 import { toAttemptWorkflowId, toTaskWorkflowId } from '../domain/workflow-ids.ts';
 import { summarize } from './activities.ts';
 import { toTaskAttributes } from './search-attributes.ts';
@@ -50,6 +57,7 @@ class Pool {
   private unreportedPlaces = 0;
   private tally: Tally = {};
   private passed = 0;
+  private stoppedModels: StoppedModels = {};
   private readonly faults: string[] = [];
   private readonly gate = new PauseGate();
   private readonly children = new Set<workflow.ChildWorkflowHandle<typeof attempt>>();
@@ -93,7 +101,7 @@ class Pool {
 
   result(): TaskResult {
     const { tally, passed, stopped } = this;
-    return { tally, passed, stopped, faults: this.faults.slice(0, 5) };
+    return { tally, passed, stopped, ...this.listStoppedModels(), faults: this.faults.slice(0, 5) };
   }
 
   /**
@@ -101,6 +109,7 @@ class Pool {
    * end in one activation that ended in several before, and a condition would see other states in between.
    */
   private startNext(): boolean {
+    this.skipStopped();
     const chain = this.chains[this.chains.length - this.unstarted];
     if (chain === undefined || this.stopped || this.gate.isClosed || this.running >= this.places)
       return false;
@@ -108,6 +117,19 @@ class Pool {
     this.unstarted -= 1;
     void this.runChain(chain);
     return true;
+  }
+
+  /** Cells of an engine that is down are recorded by the store, or started once more by the run. */
+  private skipStopped(): void {
+    for (;;) {
+      const next = this.chains[this.chains.length - this.unstarted]?.[0];
+      if (next === undefined || !(toKey(next) in this.stoppedModels)) return;
+      this.unstarted -= 1;
+    }
+  }
+
+  private listStoppedModels(): Pick<TaskResult, 'stoppedModels'> {
+    return Object.keys(this.stoppedModels).length === 0 ? {} : { stoppedModels: this.stoppedModels };
   }
 
   /** Never rejects: what breaks an attempt leaves its cell unrecorded, and the run names it. */
@@ -121,6 +143,8 @@ class Pool {
         const { result } = end;
         if (result.outcome !== null) this.count(result.outcome, result.pass);
         if (result.stopped === 'run') this.stopped = true;
+        if (result.stopped === 'engine')
+          this.stoppedModels = { ...this.stoppedModels, [toKey(one)]: result.heldUntilMs ?? null };
         if (result.stopped !== null || (one.request.strategy === 'pass' && result.pass)) return;
       }
     } catch (error) {
@@ -165,7 +189,8 @@ class Pool {
     const { parent, workflowId } = workflow.workflowInfo();
     if (parent === undefined) return;
     const { tally, passed, stopped } = this;
-    const report: PlacesFreed = { workflowId, places: this.unreportedPlaces, tally, passed, stopped };
+    const counts = { tally, passed, stopped, ...this.listStoppedModels() };
+    const report: PlacesFreed = { workflowId, places: this.unreportedPlaces, ...counts };
     this.unreportedPlaces = 0;
     void workflow
       .getExternalWorkflowHandle(parent.workflowId)
@@ -179,6 +204,8 @@ class Pool {
     workflow.setCurrentDetails(formatTaskProgress({ attempts, tally, passed }));
   }
 }
+
+const toKey = ({ request, modelId }: AttemptInput): string => toStoppedKey(request.index, modelId);
 
 function toChains(input: TaskInput): readonly Chain[] {
   const { run, request } = input;

@@ -44,6 +44,7 @@ const engine: EngineLoad = {
   waitingForRetry: 0,
   pausedUntil: null,
   pauseReason: null,
+  trip: null,
 };
 
 const progress = (rows: readonly ProgressRow[]): RunProgress => ({

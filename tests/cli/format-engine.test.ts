@@ -10,6 +10,7 @@ const engine = {
   waiting: 0,
   pausedUntil: null,
   pauseReason: null,
+  trip: null,
 };
 
 test('an engine says its slots, its rates, who waits, and until when it is paused and why', () => {

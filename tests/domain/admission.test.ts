@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AdmissionEvent, AdmissionState, CallRow, Spend } from '../../src/domain/admission.ts';
+import type { AdmissionEvent, AdmissionState, CallRow, Spend } from '../../src/domain/admission-state.ts';
 import { admit } from '../../src/domain/admission.ts';
 import { createScope } from '../../src/domain/admission-scope.ts';
 
@@ -15,6 +15,7 @@ const start = (caps: { run: number | null; model: number | null }): AdmissionSta
   onExceed: 'stop',
   runId: 'run',
   pausedUntilMs: {},
+  health: {},
   rates: {},
   calls: {},
   scopes: {
@@ -51,7 +52,16 @@ const call = fc.constantFrom(...CALLS);
 const requestNumber = fc.integer({ min: 1, max: 4 });
 const event: fc.Arbitrary<AdmissionEvent> = fc.oneof(
   { weight: 5, arbitrary: call.map((name) => begin(name)) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('complete' as const), call, requestNumber, spend }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('complete' as const),
+      call,
+      requestNumber,
+      spend,
+      nowMs: fc.constant(0),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -123,6 +133,7 @@ test('any interleaving ends with every call answered exactly once, and an answer
         const number = answer.kind === 'granted' ? answer.requestNumber : 0;
         state = admit(begun, {
           kind: 'complete',
+          nowMs: 0,
           call: name,
           requestNumber: number,
           spend: { kind: 'none' },
@@ -156,6 +167,7 @@ test('a pause holds every call of the engine, a booked retry its own, and a froz
     kind: 'granted',
     requestNumber: 2,
     failuresSoFar: 1,
+    probe: false,
   });
   const frozen = run(failed, [
     { kind: 'freeze', state: 'cancelled' },

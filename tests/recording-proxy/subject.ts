@@ -79,6 +79,7 @@ export async function openProxySubject() {
       slots.most = Math.max(slots.most, slots.out);
       return () => void (slots.out -= 1);
     },
+    onEngine: () => undefined,
     redact,
     random: Math.random,
     now: Date.now,

@@ -1,14 +1,23 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AdmissionAnswer, AdmissionEvent, AdmissionState, Spend } from '../../src/domain/admission.ts';
+import type {
+  AdmissionAnswer,
+  AdmissionEvent,
+  AdmissionState,
+  Spend,
+} from '../../src/domain/admission-state.ts';
 import { admit } from '../../src/domain/admission.ts';
 import { createScope } from '../../src/domain/admission-scope.ts';
+import { noteLife as noteLifeOf, UNKNOWN_HEALTH } from '../../src/domain/breaker.ts';
 import { EMPTY_LINE } from '../../src/domain/rate-line.ts';
 import type { CallKey } from '../../src/domain/ids.ts';
 import { UNKNOWN_USAGE } from '../../src/domain/usage.ts';
 import { pauseEngine, saveEngines } from '../../src/store/engines.ts';
+import { noteExhausted, noteLife, releaseProbe, tripEngine } from '../../src/store/engine-health.ts';
 import { beginCall, completeCall, failCall } from '../../src/store/model-calls.ts';
 import { freezeRun } from '../../src/store/runs.ts';
+import { applyEvent, loadScopes } from './admission-rows.ts';
+import { expectSameHealth, letHealthPass } from './health-rows.ts';
 import { addOther, expectSameLine, letPass, loadLine } from './rate-line-rows.ts';
 import { attemptKey, callKey, mockEngine, openTestStore, prepareRun, recordOne } from './support.ts';
 
@@ -44,10 +53,14 @@ const completion: fc.Arbitrary<Spend> = fc
 type RateEvent =
   | { readonly kind: 'pass'; readonly ms: number }
   | { readonly kind: 'other'; readonly aheadMs: number };
+const resetMs = fc.constantFrom(null, null, 30_000, 2_000_000);
 const event: fc.Arbitrary<AdmissionEvent | RateEvent> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(900, 4_000, 16_000) }),
+    arbitrary: fc.record({
+      kind: fc.constant('pass' as const),
+      ms: fc.constantFrom(900, 4_000, 16_000, 50_000),
+    }),
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'other' as const, aheadMs: 40_000 }) },
   {
@@ -63,7 +76,13 @@ const event: fc.Arbitrary<AdmissionEvent | RateEvent> = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({ kind: fc.constant('complete' as const), call, requestNumber, spend: completion }),
+    arbitrary: fc.record({
+      kind: fc.constant('complete' as const),
+      call,
+      requestNumber,
+      spend: completion,
+      nowMs: fc.constant(0),
+    }),
   },
   {
     weight: 4,
@@ -78,8 +97,31 @@ const event: fc.Arbitrary<AdmissionEvent | RateEvent> = fc.oneof(
   { weight: 1, arbitrary: call.map((name) => ({ kind: 'close' as const, calls: [name] })) },
   { weight: 1, arbitrary: fc.constant({ kind: 'freeze' as const, state: 'cancelled' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'pause' as const, engineId: '', untilMs: NEVER }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'life' as const, engineId: '', nowMs: 0 }) },
+  { weight: 1, arbitrary: call.map((name) => ({ kind: 'release' as const, engineId: '', call: name })) },
+  {
+    weight: 3,
+    arbitrary: resetMs.map((known) => ({
+      kind: 'exhausted' as const,
+      engineId: '',
+      resetMs: known,
+      nowMs: 0,
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: resetMs.map((known) => ({
+      kind: 'trip' as const,
+      engineId: '',
+      reason: 'billing' as const,
+      stays: true,
+      resetMs: known,
+      nowMs: 0,
+    })),
+  },
 );
 const setting = fc.record({
+  isAlive: fc.constantFrom(true, true, false),
   maxRunUsd: fc.option(fc.integer({ min: 0, max: 24 }).map(money)),
   maxModelUsd: fc.option(fc.integer({ min: 0, max: 16 }).map(money)),
   maxRunTokens: fc.option(fc.nat({ max: 200 })),
@@ -95,7 +137,7 @@ type Setting = typeof setting extends fc.Arbitrary<infer Value> ? Value : never;
 
 function startModel(
   runId: string,
-  { maxRunUsd, maxRunTokens, maxModelUsd, onExceed, rates }: Setting,
+  { maxRunUsd, maxRunTokens, maxModelUsd, onExceed, rates, isAlive }: Setting,
 ): AdmissionState {
   const hasRun = maxRunUsd !== null || maxRunTokens !== null;
   const model = createScope({ capUsd: maxModelUsd, capTokens: null });
@@ -104,6 +146,7 @@ function startModel(
     onExceed,
     runId,
     pausedUntilMs: {},
+    health: { [runId]: isAlive ? noteLifeOf(UNKNOWN_HEALTH, Date.now()) : UNKNOWN_HEALTH },
     rates: rates === null ? {} : { [runId]: { limits: rates, line: EMPTY_LINE } },
     calls: {},
     scopes: {
@@ -113,99 +156,13 @@ function startModel(
   };
 }
 
-const keyOf = (runId: string, name: string): CallKey => callKey(attemptKey(runId, Number(name)));
-
-/** Does to Postgres what the event says and puts the answer in the model's form. */
-async function apply(runId: string, event: AdmissionEvent): Promise<AdmissionAnswer> {
-  switch (event.kind) {
-    case 'begin':
-      return begin(runId, event);
-    case 'complete':
-    case 'fail':
-      return settle(runId, event);
-    case 'close':
-      for (const name of event.calls) await close(runId, name);
-      return { kind: 'done' };
-    case 'freeze':
-      await freezeRun(store.pool, { runId, state: event.state, reason: 'asked' });
-      return { kind: 'done' };
-    case 'pause':
-      await pauseEngine(store.pool, { engineId: runId, pauseMs: event.untilMs, reason: 'asked' });
-      return { kind: 'done' };
-  }
-}
-
-async function begin(
-  runId: string,
-  event: Extract<AdmissionEvent, { kind: 'begin' }>,
-): Promise<AdmissionAnswer> {
-  const answer = await beginCall(store.pool, {
-    key: keyOf(runId, event.call),
-    modelId: event.modelId,
-    engineId: runId,
-    worstTokens: event.worst.tokens,
-    worstUsd: event.worst.usd,
-    maxRetries: event.maxRetries,
-  });
-  if (answer.kind === 'recorded') return { kind: 'recorded', requestNumber: answer.requestNumber };
-  if (answer.kind === 'failed') return { kind: 'failed', failures: answer.failures };
-  if (answer.kind === 'wait') return { kind: 'wait', reason: answer.reason };
-  return answer as AdmissionAnswer;
-}
-
-async function settle(
-  runId: string,
-  event: Extract<AdmissionEvent, { kind: 'complete' | 'fail' }>,
-): Promise<AdmissionAnswer> {
-  const base = { key: keyOf(runId, event.call), requestNumber: event.requestNumber, latencyMs: 1 };
-  const known = event.spend.kind === 'known' ? event.spend : { usd: null, tokens: null };
-  const usage = { ...UNKNOWN_USAGE, inputTokens: known.tokens };
-  try {
-    if (event.kind === 'fail') {
-      const spent =
-        event.spend.kind === 'known' ? { kind: 'known' as const, usage, costUsd: known.usd } : event.spend;
-      const ended = {
-        ...base,
-        class: 'server',
-        message: '',
-        spend: spent,
-        retryInMs: event.retryAtMs,
-      } as const;
-      return { kind: await failCall(store.pool, ended) };
-    }
-    const message = { role: 'assistant', text: '', reasoning: null, toolCalls: [] } as const;
-    const answer = { ...base, message, sequence: null, finishReason: 'stop', notes: [] } as const;
-    return { kind: (await completeCall(store.pool, { ...answer, usage, costUsd: known.usd })).settled };
-  } catch (error) {
-    if (String(error).includes('was never begun')) return { kind: 'unknown_request' };
-    throw error;
-  }
-}
-
-const close = (runId: string, name: string) =>
-  recordOne(store.pool, {
-    key: attemptKey(runId, Number(name)),
-    tryNumber: 1,
-    outcome: { kind: 'scored', score: 1, pass: true, limit: null },
-    scores: [],
-    answerDigest: null,
-    answerPreview: null,
-  });
-
-async function loadScopes(runId: string): Promise<AdmissionState['scopes']> {
-  const { rows } = await store.pool.query(
-    `select scope, cap_usd as "capUsd", cap_tokens as "capTokens", spent_usd as "spentUsd",
-      spent_tokens as "spentTokens", reserved_usd as "reservedUsd", reserved_tokens as "reservedTokens",
-      open_calls as "openCalls", exceeded_at is not null as exceeded, stop_reason is not null as stopped
-     from reservations where run_id = $1`,
-    [runId],
-  );
-  return Object.fromEntries(rows.map(({ scope, ...rest }) => [scope, rest]));
-}
-
 /** The model's event in the time of the model: that of the machine and what has been let pass. */
 function inTime(event: AdmissionEvent, { runId, nowMs }: { runId: string; nowMs: number }): AdmissionEvent {
   if (event.kind === 'begin') return { ...event, engineId: runId, nowMs };
+  if (event.kind === 'complete') return { ...event, nowMs };
+  if (event.kind === 'release') return { ...event, engineId: runId };
+  if (event.kind === 'life' || event.kind === 'trip' || event.kind === 'exhausted')
+    return { ...event, engineId: runId, nowMs };
   if (event.kind === 'pause') return { ...event, engineId: runId, untilMs: nowMs + NEVER };
   if (event.kind === 'fail' && event.retryAtMs === NEVER) return { ...event, retryAtMs: nowMs + NEVER };
   return event;
@@ -230,15 +187,17 @@ function isOnTheEdge(model: AdmissionState, event: Extract<AdmissionEvent, { kin
   return look(0) !== look(200);
 }
 
-test('Postgres answers every sequence of deliveries, ends, kills, pauses, rates and stops as the pure model does', async () => {
+test('Postgres answers every sequence of deliveries, ends, kills, pauses, rates, trips and stops as the pure model does', async () => {
   let number = 0;
   let ratesMet = 0;
+  let tripsMet = 0;
   await fc.assert(
     fc.asyncProperty(setting, fc.array(event, { minLength: 5, maxLength: 30 }), async (budgets, events) => {
       const runId = `model-${(number += 1)}`;
-      const { rates, ...rest } = budgets;
+      const { rates, isAlive, ...rest } = budgets;
       await prepareRun(store.pool, runId, { cases: 2, models: ['fast', 'slow'], budgets: rest });
       await saveEngines(store.pool, [mockEngine(runId, rates ?? {})]);
+      if (isAlive) await noteLife(store.pool, { engineId: runId, role: 'agent' }, { runId });
       let model = startModel(runId, budgets);
       let passedMs = 0;
       const closed = new Set<string>();
@@ -247,6 +206,7 @@ test('Postgres answers every sequence of deliveries, ends, kills, pauses, rates 
         if (asked.kind === 'pass') {
           passedMs += asked.ms;
           await letPass(store.pool, { engineId: runId, ms: asked.ms });
+          await letHealthPass(store.pool, { engineId: runId, ms: asked.ms });
           continue;
         }
         if (asked.kind === 'other') {
@@ -259,16 +219,21 @@ test('Postgres answers every sequence of deliveries, ends, kills, pauses, rates 
         if (next.kind === 'begin' && (closed.has(next.call) || isOnTheEdge(model, next))) continue;
         if (next.kind === 'close') for (const name of next.calls) closed.add(name);
         const { state, answer } = admit(model, next);
-        expect(await apply(runId, asked)).toEqual(answer);
+        expect(await applyEvent(store.pool, runId, asked)).toEqual(answer);
         if (answer.kind === 'wait' && answer.reason === 'rate') ratesMet += 1;
+        if (answer.kind === 'engine_down' || (answer.kind === 'wait' && answer.reason === 'engine_down'))
+          tripsMet += 1;
         model = state;
       }
-      expect(await loadScopes(runId)).toEqual(model.scopes);
+      expect(await loadScopes(store.pool, runId)).toEqual(model.scopes);
+      const health = model.health[runId] ?? UNKNOWN_HEALTH;
+      await expectSameHealth(store.pool, { engineId: runId, passedMs }, health);
       const line = model.rates[runId]?.line;
       if (line === undefined) return;
       expectSameLine(await loadLine(store.pool, { engineId: runId, passedMs }), line);
     }),
     { numRuns: 40 },
   );
-  expect(ratesMet).toBeGreaterThan(10);
+  expect(ratesMet).toBeGreaterThan(3);
+  expect(tripsMet).toBeGreaterThan(3);
 });

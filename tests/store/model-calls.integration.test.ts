@@ -66,7 +66,12 @@ const scopes = async (runId: string) =>
 test('FE-02 a redelivery of a recorded call gets the stored answer and calls nobody', async () => {
   await prepareRun(store.pool, 'recorded');
   const call = request('recorded', 1);
-  expect(await beginCall(store.pool, call)).toEqual({ kind: 'granted', requestNumber: 1, failuresSoFar: 0 });
+  expect(await beginCall(store.pool, call)).toEqual({
+    kind: 'granted',
+    requestNumber: 1,
+    failuresSoFar: 0,
+    probe: false,
+  });
   const { settled, answer } = await complete(call, 1);
   expect(settled).toBe('settled');
   expect(await beginCall(store.pool, call)).toEqual({
@@ -93,7 +98,12 @@ test('a call cut off is charged at its worst case and sent again under the next 
   await prepareRun(store.pool, 'cut-off', { budgets: { maxRunUsd: 2, maxModelUsd: 2 } });
   const call = request('cut-off', 1);
   await beginCall(store.pool, call);
-  expect(await beginCall(store.pool, call)).toEqual({ kind: 'granted', requestNumber: 2, failuresSoFar: 0 });
+  expect(await beginCall(store.pool, call)).toEqual({
+    kind: 'granted',
+    requestNumber: 2,
+    failuresSoFar: 0,
+    probe: false,
+  });
   expect(await scopes('cut-off')).toMatchObject([
     { scope: 'run', spent_usd: 0.5, reserved_usd: 0.5, open_calls: 1 },
     { scope: 'model/fast', spent_usd: 0.5, reserved_usd: 0.5, open_calls: 1 },
@@ -129,12 +139,18 @@ test('failures are counted in the row: booked retries wait, the one after the la
   const other = request('retries', 2);
   await beginCall(store.pool, other);
   await fail(other, 1, 0);
-  expect(await beginCall(store.pool, other)).toEqual({ kind: 'granted', requestNumber: 2, failuresSoFar: 1 });
+  expect(await beginCall(store.pool, other)).toEqual({
+    kind: 'granted',
+    requestNumber: 2,
+    failuresSoFar: 1,
+    probe: false,
+  });
   await fail(other, 2, 0);
   expect(await beginCall(store.pool, other)).toMatchObject({
     kind: 'granted',
     requestNumber: 3,
     failuresSoFar: 2,
+    probe: false,
   });
   await fail(other, 3, null);
   expect(await beginCall(store.pool, other)).toEqual({

@@ -51,6 +51,8 @@ export type RunShape = {
   readonly budgets?: Partial<Budgets>;
   readonly skipped?: readonly string[];
   readonly failure?: string;
+  /** Nobody has found out yet whether the engine is alive. */
+  readonly unknownHealth?: boolean;
 };
 
 /** A run of one request as `prepare` hands it to the store. */
@@ -94,6 +96,8 @@ export async function prepareRun(pool: pg.Pool, runId: string, shape: RunShape =
   const prepared = buildPreparedRun(runId, shape);
   await insertRun(pool, { runId, name: runId, documentDigest: null, workflowId: `run/${runId}` });
   await savePreparedRun(pool, prepared);
+  if (shape.unknownHealth !== true)
+    await pool.query('update engine_health set alive_at = now() where engine_id = $1', [ENGINE]);
   return prepared;
 }
 

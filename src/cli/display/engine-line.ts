@@ -31,8 +31,12 @@ function nameEngine({ kind, baseUrl }: EngineLoad): string {
 
 function listWaits(engine: EngineLoad, missingKeys: readonly string[]): readonly string[] {
   const waits: string[] = [];
-  const { apiKeyEnv, pausedUntil, pauseReason, waitingForRate, nextStartMs, waitingForRetry } = engine;
+  const { apiKeyEnv, pausedUntil, pauseReason, waitingForRate, nextStartMs, waitingForRetry, trip } = engine;
   if (apiKeyEnv !== null && missingKeys.includes(apiKeyEnv)) waits.push(`waits for ${apiKeyEnv}`);
+  if (trip !== null) {
+    const until = trip.until === null ? '' : ` until ${toClock(new Date(trip.until))}`;
+    waits.push(`down${until} (${fitEnd(toPrintable(trip.message), 30)})`);
+  }
   if (pausedUntil !== null) {
     const because = pauseReason === null ? '' : ` (${fitEnd(toPrintable(pauseReason), 30)})`;
     waits.push(`paused until ${toClock(new Date(pausedUntil))}${because}`);

@@ -1,6 +1,7 @@
 import type { RunProgress } from '../../client/progress.ts';
 import { sumProgress } from '../../client/progress.ts';
-import { countOf, formatDuration, formatState, formatUsd } from '../format.ts';
+import { TRIP_WORDS } from '../../domain/engine-sign.ts';
+import { countOf, formatDuration, formatMoment, formatState, formatUsd } from '../format.ts';
 import { describeWait } from '../waiting-run.ts';
 
 /** What has been printed last. */
@@ -36,9 +37,15 @@ export function formatPlainLine(progress: RunProgress, remainingMs: number | nul
   if (totals.inFlight > 0) facts.push(`${totals.inFlight} in flight`);
   if (totals.waiting > 0) facts.push(`${totals.waiting} waiting`);
   if (remainingMs !== null && remainingMs > 0) facts.push(`about ${formatDuration(remainingMs)} left`);
+  for (const { trip, kind, baseUrl } of progress.engines)
+    if (trip !== null)
+      facts.push(`${baseUrl ?? kind} is down: ${TRIP_WORDS[trip.reason]}${toUntil(trip.until)}`);
   const wait = describeWait(progress);
   return `${formatState(progress.state)}  ${facts.join(' · ')}${wait === null ? '' : `\n${wait}`}`;
 }
+
+const toUntil = (until: string | null): string =>
+  until === null ? '' : `, asked once more at ${formatMoment(until)}`;
 
 const ofCap = ({ budget }: RunProgress): string =>
   budget?.capUsd == null ? '' : ` (${formatUsd(budget.spentUsd)} of ${formatUsd(budget.capUsd)} used)`;

@@ -97,8 +97,8 @@ function formatEngines(
   { width, colors }: Screen,
   room: number,
 ): readonly string[] {
-  const isHeld = ({ pausedUntil, waitingForRate }: (typeof engines)[number]): boolean =>
-    pausedUntil !== null || waitingForRate > 0;
+  const isHeld = ({ pausedUntil, waitingForRate, trip }: (typeof engines)[number]): boolean =>
+    trip !== null || pausedUntil !== null || waitingForRate > 0;
   const ordered = [...engines.filter(isHeld), ...engines.filter((engine) => !isHeld(engine))];
   const shown = engines.length <= room ? engines : ordered.slice(0, Math.max(1, room - 1));
   const lines = shown

@@ -47,8 +47,8 @@ begin
   end if;
 end $$;
 
--- The only owner of stop, pause, budget, rate and retry count: decides about one call and, when it is granted,
--- writes its row. One round trip; without caps and rates one row read, one joined read and one insert.
+-- The only owner of stop, breaker, pause, budget, rate and retry count: decides about one call and, when it is
+-- granted, writes its row. One round trip; without caps and rates one row read, one joined read and one insert.
 create function begin_call(
   p_run text, p_task int, p_attempt int, p_generation int, p_try int, p_purpose text, p_step int,
   p_model text, p_engine text, p_worst_tokens bigint, p_worst_usd numeric, p_max_retries int, p_waited_ms float8,
@@ -56,7 +56,8 @@ create function begin_call(
   out reason text, out scope text, out cap numeric, out needed numeric, out unit text, out wait_ms float8,
   out answer_digest text, out finish_reason text, out notes text, out cost_usd numeric, out latency_ms float8,
   out input_tokens bigint, out output_tokens bigint, out reasoning_tokens bigint,
-  out cache_read_tokens bigint, out cache_write_tokens bigint, out failure_class text, out failure_message text
+  out cache_read_tokens bigint, out cache_write_tokens bigint, out failure_class text, out failure_message text,
+  out probe boolean
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -66,7 +67,10 @@ declare
   start record;
   limited boolean := false;
   taken_tokens bigint;
+  own_role text := call_role(p_purpose);
+  own_key text := concat_ws('/', p_run, p_task, p_attempt, p_generation, p_try, p_purpose, p_step);
 begin
+  probe := false;
   select * into call from model_calls c
   where c.run_id = p_run and c.task = p_task and c.attempt = p_attempt and c.generation = p_generation
     and c.try_number = p_try and c.purpose = p_purpose and c.step = p_step
@@ -90,9 +94,15 @@ begin
     call.finished_at := clock_timestamp();
   end if;
 
-  select r.stop_reason, r.generation, r.has_caps, r.on_exceed, e.paused_until, e.requests_per_minute, e.tokens_per_minute
+  perform share_engine(p_engine, own_role);
+  select r.stop_reason, r.generation, r.has_caps, r.on_exceed, e.paused_until, e.requests_per_minute,
+    e.tokens_per_minute, h.tripped_at, h.half_open_at, h.reason as trip_reason, h.message as trip_message,
+    h.engine_id is not null and not is_alive(h) as watched,
+    h.probe is not null and h.probe <> own_key and h.probe_until > clock_timestamp() as held
   into state
-  from runs r left join engines e on e.engine_id = p_engine
+  from runs r
+  left join engines e on e.engine_id = p_engine
+  left join engine_health h on h.engine_id = p_engine and h.role = own_role
   where r.run_id = p_run;
   if not found then
     raise exception 'There is no run %.', p_run using errcode = 'AS001';
@@ -101,10 +111,20 @@ begin
     kind := 'stopped'; reason := coalesce(state.stop_reason, 'superseded');
     return;
   end if;
-  wait_ms := extract(epoch from greatest(state.paused_until, call.retry_at) - clock_timestamp()) * 1000;
+  if state.tripped_at is not null and state.half_open_at is null then
+    kind := 'engine_down'; reason := state.trip_reason; failure_message := state.trip_message;
+    return;
+  end if;
+  wait_ms := extract(epoch from greatest(state.half_open_at, state.paused_until, call.retry_at) - clock_timestamp())
+    * 1000;
   if wait_ms > 0 then
     kind := 'wait';
-    reason := case when state.paused_until > clock_timestamp() then 'engine_paused' else 'retry' end;
+    reason := case when state.half_open_at > clock_timestamp() then 'engine_down'
+      when state.paused_until > clock_timestamp() then 'engine_paused' else 'retry' end;
+    return;
+  end if;
+  if state.watched and state.held then
+    kind := 'wait'; reason := 'probe'; wait_ms := 1000;
     return;
   end if;
   if state.has_caps then
@@ -129,6 +149,19 @@ begin
     end if;
     taken_tokens := case when state.tokens_per_minute is not null then start.tokens end;
     limited := true;
+  end if;
+
+  if state.watched then
+    probe := take_probe(p_engine, own_role, own_key);
+    -- Another call was quicker, or the engine has been found alive meanwhile.
+    if not probe then
+      kind := 'wait'; reason := 'probe'; wait_ms := 50;
+      if state.has_caps then
+        perform unreserve_scope(p_run, 'run', p_worst_tokens, p_worst_usd);
+        perform unreserve_scope(p_run, 'model/' || p_model, p_worst_tokens, p_worst_usd);
+      end if;
+      return;
+    end if;
   end if;
 
   request_number := begin_call.request_number + 1;

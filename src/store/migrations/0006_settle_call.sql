@@ -23,22 +23,24 @@ begin
   where run_id = p_call.run_id and scope = 'model/' || p_call.model_id;
 end $$;
 
--- Settles a started call as completed or failed. Returns settled, repeated (the same end again) or late
--- (the row had been given up: only the usage is kept).
+-- Settles a started call as completed or failed. Answers settled, repeated (the same end again) or late
+-- (the row had been given up: only the usage is kept). An answer is a sign of life of its engine; `news`: the
+-- engine's other calls may start now.
 -- p_spent: known = usage and cost as given, unknown parts at the worst case; none = nothing was spent;
 -- unknown = charged at the worst case. p_usage: input, output, reasoning, cache read, cache write.
 create function settle_call(
   p_run text, p_task int, p_attempt int, p_generation int, p_try int, p_purpose text, p_step int,
   p_request int, p_state text, p_spent text, p_usage bigint[], p_cost_usd numeric, p_latency_ms float8,
   p_finish_reason text, p_answer_digest text, p_notes text,
-  p_class text, p_message text, p_retry_in_ms float8, p_counts boolean
-) returns text language plpgsql as $$
+  p_class text, p_message text, p_retry_in_ms float8, p_counts boolean, out settled text, out news boolean
+) language plpgsql as $$
 declare
   call model_calls;
   known_tokens bigint := case p_spent when 'none' then 0 when 'known' then
     case when p_usage[1] is null then p_usage[2] else p_usage[1] + coalesce(p_usage[2], 0) end end;
   known_usd numeric := case p_spent when 'none' then 0 when 'known' then p_cost_usd end;
 begin
+  news := false;
   update model_calls set
     state = p_state, finished_at = clock_timestamp(), latency_ms = p_latency_ms,
     charged_tokens = coalesce(known_tokens, worst_tokens), charged_usd = coalesce(known_usd, worst_usd),
@@ -58,7 +60,11 @@ begin
     if call.rate_tokens is not null then
       perform correct_tokens(call, known_tokens, p_state = 'completed');
     end if;
-    return 'settled';
+    if p_state = 'completed' then
+      news := note_life(call.engine_id, call_role(p_purpose), p_run);
+    end if;
+    settled := 'settled';
+    return;
   end if;
   select * into call from model_calls
   where run_id = p_run and task = p_task and attempt = p_attempt and generation = p_generation
@@ -67,26 +73,24 @@ begin
   if not found then
     raise exception 'Request % of this call was never begun.', p_request using errcode = 'AS002';
   end if;
-  if call.state = p_state then return 'repeated'; end if;
+  settled := case when call.state = p_state then 'repeated' else 'late' end;
   if call.state = 'lost' and p_spent <> 'unknown' then
     perform settle_late_call(call, known_tokens, known_usd, p_usage, p_latency_ms);
   end if;
-  return 'late';
 end $$;
 
 -- Completes a call and, in the same round trip, keeps its answer and the transcript row of an agent's step.
 create function complete_call(
   p_run text, p_task int, p_attempt int, p_generation int, p_try int, p_purpose text, p_step int,
   p_request int, p_usage bigint[], p_cost_usd numeric, p_latency_ms float8, p_finish_reason text,
-  p_answer_digest text, p_answer bytea, p_sequence int, p_notes text
-) returns text language plpgsql as $$
-declare
-  answer text;
+  p_answer_digest text, p_answer bytea, p_sequence int, p_notes text,
+  out settled text, out news boolean
+) language plpgsql as $$
 begin
-  answer := settle_call(p_run, p_task, p_attempt, p_generation, p_try, p_purpose, p_step, p_request,
+  select s.settled, s.news into settled, news from settle_call(p_run, p_task, p_attempt, p_generation, p_try, p_purpose, p_step, p_request,
     'completed', 'known', p_usage, p_cost_usd, p_latency_ms, p_finish_reason, p_answer_digest, p_notes,
-    null, null, null, false);
-  if answer = 'settled' then
+    null, null, null, false) s;
+  if settled = 'settled' then
     perform keep_blob(p_answer_digest, p_answer);
     if p_sequence is not null then
       insert into steps (run_id, task, attempt, generation, try_number, sequence, role, digest)
@@ -94,5 +98,4 @@ begin
       on conflict do nothing;
     end if;
   end if;
-  return answer;
 end $$;

@@ -23,6 +23,9 @@ begin
     if not found or not cell.planned then
       raise exception 'Task %, attempt %, generation % is not in the plan of run %.', p_task, p_attempt,
         p_generation, p_run using errcode = 'AS003';
+    elsif cell.settled and p_outcome = 'not_run' and cell.outcome = 'not_run' then
+      -- A cell that the breaker has blocked says so itself.
+      null;
     elsif cell.settled then
       insert into tries (run_id, task, attempt, generation, try_number, late, detail)
       values (p_run, p_task, p_attempt, p_generation, p_try, true, p_detail) on conflict do nothing;
@@ -46,7 +49,7 @@ begin
     from tasks t join requests r on r.run_id = t.run_id and r.request_index = t.request_index
     where t.run_id = p_run and t.task = p_task and r.strategy = 'pass'
       and a.run_id = p_run and a.task = p_task and a.generation = p_generation and a.attempt > p_attempt
-      and a.outcome is null;
+      and (a.outcome is null or (a.settled and a.reason_code = 'engine_down'));
   end if;
   perform lose_open_calls(p_run, p_task, p_attempt, p_generation);
   if p_outcome in ('error', 'infra') and (select fail_fast from runs where run_id = p_run) then

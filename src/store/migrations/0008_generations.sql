@@ -2,9 +2,9 @@
 create view latest_attempts as select * from attempts where latest and planned;
 
 -- Ends a run. Completion is exact: every planned cell is recorded, else the run is not completed and up to
--- twenty missing cells are named. A frozen state stays whatever is missing.
+-- twenty missing cells are named. A frozen state stays whatever is missing. p_note: what a completed run left out.
 create function finish_run(
-  p_run text, p_generation int, out state text, out planned int, out recorded int, out missing json
+  p_run text, p_generation int, p_note text, out state text, out planned int, out recorded int, out missing json
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -31,6 +31,7 @@ begin
       when run.frozen_state is not null then run.frozen_reason
       when planned = 0 then 'Nothing was planned.'
       when recorded < planned then format('%s of %s planned cells have no result.', planned - recorded, planned)
+      else p_note
     end
   where run_id = p_run;
   perform leave_lines(p_run);

@@ -44,6 +44,7 @@ const toProgress = (done: number, state: RunProgress['state'] = 'running'): RunP
       waitingForRetry: 0,
       pausedUntil: done % 4 === 0 ? new Date().toISOString() : null,
       pauseReason: 'busy',
+      trip: null,
     },
   ],
   rows: Array.from({ length: models }, (_, index) => ({

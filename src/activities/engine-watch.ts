@@ -1,0 +1,144 @@
+import { adviseEngine, findEngineSign, TRIP_WORDS } from '../domain/engine-sign.ts';
+import type { TripReason } from '../domain/breaker.ts';
+import type { ClassifiedFailure } from '../domain/failure.ts';
+import type { CallKey } from '../domain/ids.ts';
+import type { Reason } from '../domain/outcome.ts';
+import type { RunPlan } from '../domain/plan.ts';
+import type { ProviderSpec } from '../domain/run.ts';
+import type { Usage } from '../domain/usage.ts';
+import { toEngineId } from '../providers/lookup.ts';
+import {
+  blockCells,
+  noteExhausted,
+  noteLife,
+  releaseProbe,
+  toRole,
+  tripEngine,
+} from '../store/engine-health.ts';
+import type { Dependencies } from './dependencies.ts';
+
+/** A request to an engine whose health its end tells. */
+export type WatchedCall = {
+  readonly key: CallKey;
+  readonly engineId: string;
+  /** It finds out whether the engine is alive, and others wait for it. */
+  readonly probe: boolean;
+};
+
+/** A body that is an error follows its header at once: a header counts when nothing has come for so long. */
+const HEADER_COUNTS_MS = 250;
+/** A call that is out for so long lives, whatever it waits for (`probeGrace`). */
+const PROBE_GRACE_MS = 60_000;
+
+export type ProbeWatch = {
+  /** A success has begun to arrive. */
+  readonly onAnswering: () => void;
+  readonly stop: () => void;
+};
+
+/** Lets the others go as soon as a probe shows life, before it has ended. */
+export function watchProbe(dependencies: Dependencies, call: WatchedCall): ProbeWatch {
+  if (!call.probe) return { onAnswering: () => undefined, stop: () => undefined };
+  const timers: NodeJS.Timeout[] = [];
+  const countAfter = (delayMs: number): void => {
+    timers.push(setTimeout(() => void tellLife(dependencies, call).catch(() => undefined), delayMs).unref());
+  };
+  countAfter(PROBE_GRACE_MS);
+  return { onAnswering: () => countAfter(HEADER_COUNTS_MS), stop: () => timers.forEach(clearTimeout) };
+}
+
+export async function tellLife(dependencies: Dependencies, { engineId, key }: WatchedCall): Promise<void> {
+  const { runId, purpose } = key;
+  const news = await noteLife(dependencies.db, { engineId, role: toRole(purpose) }, { runId });
+  if (news) dependencies.onEngine(engineId, 'alive');
+}
+
+export type FailedRequest = {
+  readonly classified: ClassifiedFailure;
+  readonly usage: Usage | null;
+  /** The call is not tried again. */
+  readonly isFinal: boolean;
+  /** It was cut off by a limit of its own attempt: that says nothing about the engine. */
+  readonly cutOff: boolean;
+};
+
+/** Tells the breaker what a failed request says about its engine. */
+export async function tellFailure(
+  dependencies: Dependencies,
+  call: WatchedCall,
+  failed: FailedRequest,
+): Promise<void> {
+  const { db, holdPace } = dependencies;
+  const { engineId, key } = call;
+  const engine = { engineId, role: toRole(key.purpose) };
+  const { message } = failed.classified;
+  const sign = failed.cutOff ? null : findEngineSign(failed);
+  switch (sign?.kind) {
+    case 'life':
+      return await tellLife(dependencies, call);
+    case 'trip':
+      await tripEngine(db, engine, { ...sign, message });
+      return;
+    case 'exhausted':
+      await noteExhausted(db, engine, { ...holdPace, message, resetMs: sign.resetMs });
+      return;
+    case undefined:
+      if (call.probe && failed.isFinal) await releaseProbe(db, engineId, key);
+  }
+}
+
+/** Somebody has cut a call off: if it was to find out about its engine, the next one does. */
+export async function giveUpProbe(
+  { db }: Dependencies,
+  { engineId, key, probe }: WatchedCall,
+): Promise<void> {
+  if (probe) await releaseProbe(db, engineId, key);
+}
+
+export type DownEngine = {
+  readonly engineId: string;
+  readonly reason: TripReason;
+  readonly message: string;
+};
+
+/** Why a cell was kept from a run by its engine: names the engine, what it said, what to do, and how to go on. */
+export function toEngineReason(plan: RunPlan, { engineId, reason, message }: DownEngine): Reason {
+  const provider = plan.spec.providers.find((one) => toEngineId(one) === engineId);
+  const advice = adviseEngine(reason, provider?.apiKeyEnv ?? null);
+  const what = `engine ${nameEngine(provider, engineId)} is down: ${TRIP_WORDS[reason]} (${message})`;
+  return {
+    code: 'engine_down',
+    phase: 'run',
+    message: `${what}; ${advice}, then \`assay resume ${plan.runId}\``,
+  };
+}
+
+const nameEngine = (provider: ProviderSpec | undefined, engineId: string): string =>
+  provider === undefined
+    ? engineId
+    : [provider.id, provider.baseUrl === null ? null : `at ${provider.baseUrl}`]
+        .filter((part) => part !== null)
+        .join(' ');
+
+/** Gives the cells of an engine that is down their outcome, those that have not started. Idempotent. */
+export async function blockEngine(
+  { db }: Pick<Dependencies, 'db'>,
+  { plan, generation }: { readonly plan: RunPlan; readonly generation: number },
+  down: DownEngine,
+): Promise<Reason> {
+  const { runId } = plan;
+  const reason = toEngineReason(plan, down);
+  await blockCells(db, {
+    runId,
+    generation,
+    engineId: down.engineId,
+    modelIds: listModels(plan, down.engineId),
+    outcome: { kind: 'not_run', reason, limit: null },
+  });
+  return reason;
+}
+
+const listModels = ({ spec }: RunPlan, engineId: string): readonly string[] => {
+  const providers = spec.providers.filter((one) => toEngineId(one) === engineId).map(({ id }) => id);
+  return spec.models.filter(({ providerId }) => providers.includes(providerId)).map(({ id }) => id);
+};
