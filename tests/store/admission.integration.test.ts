@@ -1,25 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type {
-  AdmissionAnswer,
-  AdmissionEvent,
-  AdmissionState,
-  Spend,
-} from '../../src/domain/admission-state.ts';
+import type { AdmissionEvent, AdmissionState, Spend } from '../../src/domain/admission-state.ts';
 import { admit } from '../../src/domain/admission.ts';
 import { createScope } from '../../src/domain/admission-scope.ts';
 import { noteLife as noteLifeOf, UNKNOWN_HEALTH } from '../../src/domain/breaker.ts';
 import { EMPTY_LINE } from '../../src/domain/rate-line.ts';
-import type { CallKey } from '../../src/domain/ids.ts';
-import { UNKNOWN_USAGE } from '../../src/domain/usage.ts';
-import { pauseEngine, saveEngines } from '../../src/store/engines.ts';
-import { noteExhausted, noteLife, releaseProbe, tripEngine } from '../../src/store/engine-health.ts';
-import { beginCall, completeCall, failCall } from '../../src/store/model-calls.ts';
-import { freezeRun } from '../../src/store/runs.ts';
+import { noteLife } from '../../src/store/engine-health.ts';
+import { saveEngines } from '../../src/store/engines.ts';
 import { applyEvent, loadScopes } from './admission-rows.ts';
 import { expectSameHealth, letHealthPass } from './health-rows.ts';
 import { addOther, expectSameLine, letPass, loadLine } from './rate-line-rows.ts';
-import { attemptKey, callKey, mockEngine, openTestStore, prepareRun, recordOne } from './support.ts';
+import { mockEngine, openTestStore, prepareRun } from './support.ts';
 
 let store: Awaited<ReturnType<typeof openTestStore>>;
 beforeAll(async () => {
