@@ -55,6 +55,7 @@ test('a paused engine hands out no call until its pause ends', async () => {
       waiting: 0,
       pausedUntil: expect.stringMatching(/^20.*Z$/),
       pauseReason: 'Retry-After: 90',
+      trip: null,
     },
   ]);
 });

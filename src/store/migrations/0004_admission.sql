@@ -1,4 +1,4 @@
--- Admission of model calls. Lock order everywhere: call row, lock of the engine (0016), reservation of the run,
+-- Admission of model calls. Lock order everywhere: call row, lock of the engine (0017), reservation of the run,
 -- reservation of the model, rates of the engine, health of the engine, run row. The pure form of these rules is src/domain/admission.ts.
 
 -- Moves a call's worst case out of the reserve and books what it is charged.
