@@ -35,6 +35,7 @@ async function collect(
   try {
     await dependencies.mcp.close(ref.sessionId);
     await session.endProcesses();
+    signal.throwIfAborted();
     const left = await gather(dependencies, session, { spec, signal, artifacts });
     await recordArtifacts(db, { key: cell, tryNumber }, artifacts);
     if (left !== null)

@@ -1,4 +1,5 @@
 import type { LRUCache } from 'lru-cache';
+import type { Analyzer } from '../analyzers/analyzer.ts';
 import type { McpTool } from '../domain/mcp-server.ts';
 import type { RunModule } from '../domain/run-module.ts';
 import type { ProviderSpec } from '../domain/run.ts';
@@ -24,6 +25,7 @@ export type Dependencies = {
   /** `module` is that of the run, which may bring kinds of its own. */
   readonly providerFor: (provider: ProviderSpec, module?: RunModule) => ModelProvider;
   readonly environmentFor: (kind: string) => EnvironmentProvider;
+  readonly analyzers: readonly Analyzer[];
   /** Told of a session that is kept for a person: it takes no place of this host any more. */
   readonly onSessionKept: (session: SessionHandle) => void;
   /** Processes that run the code of run files. */

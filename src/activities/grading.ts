@@ -20,6 +20,7 @@ import { recordAttempts, type AttemptRecord, type RecordAnswer } from '../store/
 import { noteWarning } from '../store/attempt-warnings.ts';
 import { loadMeasured } from '../store/measured.ts';
 import { recordDiscardedTry } from '../store/tries.ts';
+import { analyze } from './analyze.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
 import { findRunScorer, placeOfScorer } from './run-code.ts';
@@ -30,7 +31,10 @@ export const createGrading = (dependencies: Dependencies) => ({
   /** Several attempts of a run at once: what is wrong with one touches no other. */
   gradeAndRecord: async ({ records }: RecordAllInput): Promise<RecordAllResult> => {
     const graded = await Promise.all(records.map((one) => orFault(() => grade(dependencies, one))));
-    return { results: await recordAll(dependencies, graded) };
+    const results = await recordAll(dependencies, graded);
+    const recorded = records.filter((_, at) => results[at] !== undefined && !('fault' in results[at]));
+    await Promise.all(recorded.map((one) => analyze(dependencies, one)));
+    return { results };
   },
 
   async recordTry({ cell, tryNumber, reason, scope, pattern }: RecordTryInput): Promise<void> {
@@ -41,8 +45,7 @@ export const createGrading = (dependencies: Dependencies) => ({
       stage: phase,
       scope,
       pattern,
-      error: `${code}: ${message}`,
-      planDigest: null,
+      error: dependencies.redact(`${code}: ${message}`),
     });
   },
 

@@ -38,11 +38,15 @@ export type ToolPlace = {
 };
 
 /** Starts the servers of a session, and records their tools where the request has not seen them before. */
-export async function openServers(dependencies: Dependencies, where: ToolPlace): Promise<void> {
+export async function openServers(
+  dependencies: Dependencies,
+  where: ToolPlace,
+  signal: AbortSignal,
+): Promise<void> {
   const { place } = where;
   const key = { runId: place.plan.runId, requestIndex: place.request.index };
   for (const server of listServers(place)) {
-    const connection = await dependencies.mcp.open(toMcpSession(where), server);
+    const connection = await dependencies.mcp.open(toMcpSession(where), server, signal);
     await recordServerTools(dependencies.db, key, {
       server: server.name,
       tools: await connection.listTools(),

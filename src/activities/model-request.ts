@@ -1,6 +1,7 @@
 import { outputCap } from '../domain/estimate.ts';
 import type { CallModelInput } from '../domain/step.ts';
 import { toWorstCase, type WorstCase } from '../domain/worst-case.ts';
+import { adjustInput } from '../harnesses/adjust-input.ts';
 import { findHarness } from '../harnesses/lookup.ts';
 import { toEngineId } from '../providers/lookup.ts';
 import type { ModelRequest } from '../providers/provider.ts';
@@ -23,7 +24,7 @@ export async function buildRequest(dependencies: Dependencies, input: CallModelI
   const { harness: harnessSpec } = place.request.spec;
   const harness = findHarness(harnessSpec.kind);
   const transcript = await dependencies.transcripts.read({ key: cell, tryNumber }, upToSequence);
-  const start = harness.startMessages(place.testCase);
+  const start = harness.startMessages(adjustInput(place.testCase, place.request.spec.environment));
   const maxOutputTokens = outputCap(place.model);
   const request = {
     model: place.model.model,

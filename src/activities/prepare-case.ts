@@ -11,8 +11,10 @@ export async function prepareCase(
 ): Promise<string | null> {
   const { session, testCase, signal } = facts;
   for (const [path, digest] of Object.entries(testCase.files)) {
+    signal.throwIfAborted();
     await session.writeFile(path, await blobs.load(digest));
   }
+  signal.throwIfAborted();
   if (testCase.setup === null) return null;
   const result = await session.exec(
     { command: testCase.setup, timeoutMs: SETUP_TIMEOUT_MS, stdin: null, cwd: null, variables: {} },

@@ -1,5 +1,8 @@
 import type { AgentEnd, Phase } from '../domain/outcome.ts';
+import type { AttemptPlan } from '../domain/plan.ts';
+import { redactJson } from '../domain/redact.ts';
 import type { CloseSessionInput, OpenSessionInput, OpenSessionResult, SessionRef } from '../domain/step.ts';
+import { recordAttemptPlan } from '../store/attempt-plans.ts';
 import { listLiveSessions } from '../store/sessions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -7,6 +10,7 @@ import { openServers, type ToolPlace } from './mcp-tools.ts';
 import { McpServerError } from '../tools/mcp-connection.ts';
 import { closeOwned, openOwned } from './owned-session.ts';
 import { prepareCase } from './prepare-case.ts';
+import type { CellPlace } from './run-reader.ts';
 import { isStoreAway } from './until-written.ts';
 
 /** Sessions of environments: open with the case's files, close. All idempotent. */
@@ -38,8 +42,10 @@ async function open(
   const place = await dependencies.runs.find(cell);
   const { environment } = place.request.spec;
   const where = { place, cell, tryNumber };
+  const plan = redactJson(toAttemptPlan(place), dependencies.redact) as AttemptPlan;
+  await recordAttemptPlan(dependencies.db, cell, plan);
   if (environment.kind === 'none') {
-    const trouble = await startServers(dependencies, { ...where, session: null });
+    const trouble = await startServers(dependencies, { ...where, session: null }, signal);
     return trouble ?? { kind: 'opened', session: null, limits: place.limits };
   }
   let phase: OpenFailure = { phase: 'open', code: 'open_failed' };
@@ -49,7 +55,7 @@ async function open(
     const trouble = await prepareCase(dependencies, { session, testCase: place.testCase, signal });
     if (trouble !== null) return failed('prepare', 'setup_failed', dependencies.redact(trouble));
     phase = { phase: 'start', code: 'start_failed' };
-    const unserved = await startServers(dependencies, { ...where, session });
+    const unserved = await startServers(dependencies, { ...where, session }, signal);
     if (unserved !== null) return unserved;
     phase = { phase: 'start', code: 'network_not_switched' };
     await session.setNetwork(environment.network.run);
@@ -61,17 +67,26 @@ async function open(
   }
 }
 
+function toAttemptPlan({ model, provider, request, limits, scorers }: CellPlace): AttemptPlan {
+  const { modelIds: _models, suiteKey: _suite, limits: _limits, ...spec } = request.spec;
+  const { suiteName, suiteVersion, suiteDigest } = request;
+  const suite = { suiteName, suiteVersion, suiteDigest };
+  return { format: 1, model, provider, request: spec, suite, limits, scorers };
+}
+
 type OpenFailure = { readonly phase: Phase; readonly code: string };
 
 /** Null = every server runs and its tools are known. */
 async function startServers(
   dependencies: Dependencies,
   where: ToolPlace,
+  signal: AbortSignal,
 ): Promise<Extract<OpenSessionResult, { kind: 'failed' }> | null> {
   try {
-    await openServers(dependencies, where);
+    await openServers(dependencies, where, signal);
     return null;
   } catch (error) {
+    signal.throwIfAborted();
     if (!(error instanceof McpServerError)) throw error;
     return failed('start', 'mcp_server', dependencies.redact(error.message));
   }

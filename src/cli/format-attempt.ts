@@ -1,3 +1,4 @@
+import type { AnalysisRow } from '../domain/analysis-row.ts';
 import type { Score } from '../domain/score.ts';
 import type { TestCase } from '../domain/suite.ts';
 import type { Message, ToolCall } from '../domain/transcript.ts';
@@ -26,6 +27,7 @@ export function formatAttempt({ attempt, testCase, transcript }: ShownAttempt): 
     section('Transcript', transcript.map(formatMessage).join('\n\n')),
     section('Model calls', attempt.calls.length === 0 ? '' : formatCalls(attempt.calls)),
     section('Tool calls', attempt.toolCalls.length === 0 ? '' : formatTools(attempt.toolCalls)),
+    section('Analysis', attempt.analyses.map(formatAnalysis).join('\n')),
     section('Discarded tries', attempt.tries.map(formatTry).join('\n')),
     section('Warnings', attempt.warnings.map(formatWarning).join('\n')),
   ];
@@ -120,6 +122,9 @@ function formatTry({ tryNumber, late, stage, scope, error }: TryDetail): string 
   const what = late ? 'came after the end of the run' : `failed in ${stage ?? 'an unknown stage'}${again}`;
   return `try ${tryNumber}: ${what}${error === null ? '' : `: ${toPrintable(error)}`}`;
 }
+
+const formatAnalysis = ({ analyzer, summary, error }: AnalysisRow): string =>
+  `${analyzer}: ${toPrintable(summary ?? `could not be made: ${error}`)}`;
 
 const formatWarning = ({ tryNumber, phase, message }: AttemptWarning): string =>
   `try ${tryNumber}, ${phase}: ${toPrintable(message)}`;

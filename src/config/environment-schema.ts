@@ -43,7 +43,9 @@ const variables = z.record(z.string(), z.string()).default({}).describe('Added t
 const keep = positiveDuration
   .nullable()
   .default(null)
-  .describe("Sessions are not closed but kept for this time: `assay sandbox list`. Not for scorers' copies.");
+  .describe(
+    "Sessions are not closed but kept for this time, that of a fresh grading too: `assay sandbox list`. Not for scorers' copies.",
+  );
 
 export const environmentSchema = z.union([
   z.enum(['none', 'host', 'bubblewrap', 'docker']),

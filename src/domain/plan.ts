@@ -1,5 +1,5 @@
-import type { RequestSpec, RunSpec } from './run.ts';
-import type { ScorerSpec } from './suite.ts';
+import type { ModelSpec, ProviderSpec, RequestSpec, RunSpec } from './run.ts';
+import type { AttemptLimits, ScorerSpec } from './suite.ts';
 
 /** What the store keeps of a prepared run and what every activity reads: no secret, no target. */
 export type RunPlan = {
@@ -52,6 +52,22 @@ export type RequestPlan = {
   readonly light: boolean;
   /** A reason in preparation that made this request terminal, or null. */
   readonly failure: string | null;
+};
+
+/**
+ * What one attempt is made of, its case excepted, which its row names: so that attempts of many cases share one plan.
+ * Its tries are made of the same.
+ */
+export type AttemptPlan = {
+  readonly format: 1;
+  readonly model: ModelSpec;
+  readonly provider: ProviderSpec;
+  readonly request: Omit<RequestSpec, 'modelIds' | 'suiteKey' | 'limits'>;
+  readonly suite: Pick<RequestPlan, 'suiteName' | 'suiteVersion' | 'suiteDigest'>;
+  /** The request's, with the case's own in their place. */
+  readonly limits: AttemptLimits;
+  /** The case's own, else the suite's. */
+  readonly scorers: readonly ScorerSpec[];
 };
 
 /** One task as workflows carry it. */

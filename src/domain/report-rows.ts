@@ -1,3 +1,4 @@
+import type { AnalysisRow } from './analysis-row.ts';
 import type { Outcome, RunState } from './outcome.ts';
 import type { RankingRule } from './ranking-rule.ts';
 import type { Gates } from './run.ts';
@@ -83,6 +84,8 @@ export type ReportCell = {
   readonly cluster: string | null;
   readonly tags: readonly string[];
   readonly scores: readonly Score[];
+  /** What analyzers say of the agent's way. */
+  readonly analyses: readonly AnalysisRow[];
   /** Sum over every recorded call of the cell: all generations, tries and retries, judges included. */
   readonly usage: Usage;
   /** Sum of the known costs of those calls; null when none of them has one. */

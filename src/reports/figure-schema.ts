@@ -87,6 +87,15 @@ export const limitsSchema = z
   .strictObject({ steps: count, time: count, tokens: count, cost: count, context: count, output: count })
   .describe('Cells whose agent was ended by a limit and graded all the same.');
 
+export const analysisSchema = z.strictObject({
+  analyzer: z.string(),
+  cells: count.describe('Cells of which it said something.'),
+  failed: count.describe('Cells on which the analyzer itself broke; their scores are as they were.'),
+  facts: z
+    .record(z.string(), z.strictObject({ total: z.number(), most: z.number() }))
+    .describe('Counts and times (...Ms) by name: added up over the cells, and the most in one.'),
+});
+
 export const figuresSchema = z.strictObject({
   mean: meanSchema.nullable(),
   strictMean: strictMeanSchema.nullable(),
@@ -119,7 +128,9 @@ export const figuresSchema = z.strictObject({
   retriedCalls: count,
   limits: limitsSchema,
   cutByReasoning: count.describe('Cells cut at the output limit in which reasoning used all of it.'),
+  analyses: z.array(analysisSchema).describe('Facts about how agents worked; they touch no score.'),
 });
 
+export type AnalysisFigures = z.infer<typeof analysisSchema>;
 export type Figures = z.infer<typeof figuresSchema>;
 export type UsageFigures = z.infer<typeof usageSchema>;

@@ -6,6 +6,7 @@ import { toMeanInterval, toWilsonInterval } from '../statistics/intervals.ts';
 import { countEffective, estimateMean } from '../statistics/mean.ts';
 import { estimatePassAtK, estimatePassHatK } from '../statistics/pass-at-k.ts';
 import { toPercentile } from '../statistics/percentile.ts';
+import { sumAnalyses } from './analysis-figures.ts';
 import type { Figures, UsageFigures } from './figure-schema.ts';
 
 export type Attempts = { readonly k: number; readonly strategy: 'avg' | 'pass' };
@@ -34,6 +35,7 @@ export function toFigures(cells: readonly ReportCell[], attempts: Attempts): Fig
     retriedCalls: sum(cells.map((cell) => cell.retriedCalls)),
     limits: countLimits(cells),
     cutByReasoning: cells.filter(isCutByReasoning).length,
+    analyses: sumAnalyses(cells),
   };
 }
 

@@ -1,6 +1,8 @@
+import type { AnalysisRow } from '../domain/analysis-row.ts';
 import type { AttemptKey } from '../domain/ids.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Score } from '../domain/score.ts';
+import { loadAnalyses, type StoredAnalysis } from './analyses.ts';
 import type { AttemptWarning } from './attempt-warnings.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
@@ -17,6 +19,8 @@ export type AttemptDetail = {
   /** False = strategy `pass` took it out of the plan. */
   readonly planned: boolean;
   readonly outcome: Outcome | null;
+  /** What it is made of: a row of the plans. */
+  readonly planDigest: string | null;
   readonly answerDigest: string | null;
   readonly answerPreview: string | null;
   readonly scores: readonly Score[];
@@ -24,6 +28,8 @@ export type AttemptDetail = {
   readonly toolCalls: readonly ToolCallDetail[];
   readonly steps: readonly StepDetail[];
   readonly tries: readonly TryDetail[];
+  /** What analyzers say of the agent's way. */
+  readonly analyses: readonly AnalysisRow[];
   /** What went wrong beside it and took nothing from it. */
   readonly warnings: readonly AttemptWarning[];
 };
@@ -89,8 +95,8 @@ export async function loadAttemptDetail(
 ): Promise<AttemptDetail[]> {
   const rows = await selectRows<StoredAttempt>(db, {
     text: `select a.task, a.attempt, a.generation, t.request_index, t.model_id, t.case_id, a.try_number, a.planned,
-        a.detail, a.answer_digest, a.answer_preview
-      from tasks t join attempts a on a.run_id = t.run_id and a.task = t.task
+        a.detail, a.answer_digest, a.answer_preview, coalesce(a.plan_digest, r.plan_digest) as plan_digest
+      from tasks t join attempts a on a.run_id = t.run_id and a.task = t.task join runs r on r.run_id = t.run_id
       where t.run_id = $1 and t.case_id = $2 and ($3::text is null or t.model_id = $3)
       order by t.request_index, a.task, a.attempt, a.generation`,
     values: [runId, escapeText(caseId), modelId === null ? null : escapeText(modelId)],
@@ -111,6 +117,7 @@ type Parts = {
   readonly toolCalls: readonly (ToolCallDetail & Located)[];
   readonly steps: readonly (StepDetail & Located)[];
   readonly tries: readonly (TryDetail & Located)[];
+  readonly analyses: readonly StoredAnalysis[];
   readonly warnings: readonly (AttemptWarning & Located)[];
 };
 
@@ -137,6 +144,7 @@ async function loadParts(db: Db, runId: string, task: number): Promise<Parts> {
     ),
     steps: await load('sequence, role, digest', 'steps WHERE sequence'),
     tries: await load('late, stage, scope, pattern, error', 'tries WHERE late'),
+    analyses: await loadAnalyses(db, { runId, task }),
     warnings: await load('phase, message', 'attempt_warnings WHERE noted_at'),
   };
 }
@@ -155,6 +163,7 @@ function toDetail(runId: string, row: StoredAttempt, parts: Parts): AttemptDetai
     tryNumber: row.try_number,
     planned: row.planned,
     outcome: row.detail === null ? null : (JSON.parse(row.detail) as Outcome),
+    planDigest: row.plan_digest,
     answerDigest: row.answer_digest,
     answerPreview: unescapeNullable(row.answer_preview),
     scores: parts.scores.get(name) ?? [],
@@ -162,6 +171,7 @@ function toDetail(runId: string, row: StoredAttempt, parts: Parts): AttemptDetai
     toolCalls: ofThis(parts.toolCalls),
     steps: ofThis(parts.steps),
     tries: ofThis(parts.tries),
+    analyses: ofThis(parts.analyses),
     warnings: ofThis(parts.warnings),
   };
 }
@@ -173,6 +183,7 @@ type StoredAttempt = Located & {
   readonly try_number: number;
   readonly planned: boolean;
   readonly detail: string | null;
+  readonly plan_digest: string | null;
   readonly answer_digest: string | null;
   readonly answer_preview: string | null;
 };

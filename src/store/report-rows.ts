@@ -1,7 +1,7 @@
 import type { Outcome } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
 import type { ReportCell, ReportModel, ReportRequest, ReportRows, RunFacts } from '../domain/report-rows.ts';
-import type { Score } from '../domain/score.ts';
+import { loadAnalyses } from './analyses.ts';
 import type { CallSums } from './call-sums.ts';
 import { addTries, loadTrySums } from './call-sums.ts';
 import { loadPlan } from './plans.ts';
@@ -100,6 +100,7 @@ const toRequest = (request: RunPlan['requests'][number]): ReportRequest => ({
 /** Joined by key here and not in one statement: the sums of a fresh run are what no planner can estimate. */
 async function loadCells(db: Db, runId: string): Promise<ReportCell[]> {
   const scores = await loadScores(db, { runId });
+  const analyses = Map.groupBy(await loadAnalyses(db, { runId }), toCellName);
   const sums = await loadTrySums(db, runId);
   const rows = await selectRows<StoredCell>(db, {
     text: 'select * from list_report_cells($1)',
@@ -108,6 +109,9 @@ async function loadCells(db: Db, runId: string): Promise<ReportCell[]> {
   return rows.map((row) =>
     toCell(row, {
       scores: scores.get(toCellName(row)) ?? [],
+      analyses: (analyses.get(toCellName(row)) ?? []).map(
+        ({ task: _task, attempt: _attempt, generation: _generation, ...analysis }) => analysis,
+      ),
       sums: addTries(sums.get(`${row.task}/${row.attempt}`) ?? [], {
         generation: row.generation,
         tryNumber: row.try_number,
@@ -118,7 +122,7 @@ async function loadCells(db: Db, runId: string): Promise<ReportCell[]> {
 
 const toCell = (
   row: StoredCell,
-  { scores, sums }: { readonly scores: readonly Score[]; readonly sums: CallSums },
+  { scores, analyses, sums }: Pick<ReportCell, 'scores' | 'analyses'> & { readonly sums: CallSums },
 ): ReportCell => ({
   requestIndex: row.request_index,
   requestName: unescapeText(row.request_name),
@@ -132,6 +136,7 @@ const toCell = (
   cluster: unescapeNullable(row.cluster),
   tags: JSON.parse(row.tags) as string[],
   scores,
+  analyses,
   ...sums,
   answerPreview: unescapeNullable(row.answer_preview),
 });

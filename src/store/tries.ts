@@ -13,18 +13,18 @@ export type DiscardedTry = {
   /** The expression that matched the error, or null when the cause decided. */
   readonly pattern: string | null;
   readonly error: string;
-  /** Blob of the redacted plan; null = the run's. */
-  readonly planDigest: string | null;
 };
 
-/** Keeps a discarded try; the same one again changes nothing. */
+/** Keeps a discarded try with the plan of its attempt, else the run's; the same one again changes nothing. */
 export async function recordDiscardedTry(db: Db, discarded: DiscardedTry): Promise<void> {
   const { key } = discarded;
   await db.query({
     text: `insert into tries
         (run_id, task, attempt, generation, try_number, stage, scope, pattern, error, plan_digest)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-        coalesce($10, (select plan_digest from runs where run_id = $1))) on conflict do nothing`,
+        coalesce(
+          (select plan_digest from attempts where run_id = $1 and task = $2 and attempt = $3 and generation = $4),
+          (select plan_digest from runs where run_id = $1))) on conflict do nothing`,
     values: [
       key.runId,
       key.task,
@@ -35,7 +35,6 @@ export async function recordDiscardedTry(db: Db, discarded: DiscardedTry): Promi
       discarded.scope,
       escapeNullable(discarded.pattern),
       escapeText(discarded.error),
-      discarded.planDigest,
     ],
   });
 }

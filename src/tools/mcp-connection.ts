@@ -25,6 +25,8 @@ export type ConnectRequest = {
   readonly path: string;
   /** Value of an environment variable of the worker, or null. */
   readonly readVariable: (name: string) => string | null;
+  /** Ends the wait for a server that does not answer. */
+  readonly signal?: AbortSignal;
 };
 
 /** One connection to one server, for one session. */
@@ -42,13 +44,13 @@ export class McpConnection {
 
   /** Throws a McpServerError. */
   static async open(request: ConnectRequest): Promise<McpConnection> {
-    const { spec } = request;
+    const { spec, signal } = request;
     const transport = createTransport(request);
     const client = new Client({ name: 'assay', version: '1' });
     const connection = new McpConnection(spec, client, transport);
     client.onclose = () => void (connection.ended = true);
     try {
-      await client.connect(transport, { timeout: CONNECT_MS });
+      await client.connect(transport, { timeout: CONNECT_MS, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
       await connection.close().catch(() => undefined);
       throw new McpServerError(

@@ -45,7 +45,7 @@ export class McpPool {
   }
 
   /** Opened when it is not, or when it has ended. Throws a McpServerError. */
-  async open(session: McpSession, spec: McpServerSpec): Promise<McpConnection> {
+  async open(session: McpSession, spec: McpServerSpec, signal?: AbortSignal): Promise<McpConnection> {
     const key = toKey(session.sessionId, spec.name);
     const held = this.held.get(key);
     const known = await held?.connection.catch(() => null);
@@ -58,11 +58,16 @@ export class McpPool {
     if (current !== undefined && current !== held) return await current.connection;
     await known?.close().catch(() => undefined);
     const { folder, path, readVariable } = this.options;
-    const connection = session
-      .findDirectory()
-      .then((cwd) =>
-        McpConnection.open({ spec, folder: join(folder, toFolderName(key)), cwd, path, readVariable }),
-      );
+    const connection = session.findDirectory().then((cwd) =>
+      McpConnection.open({
+        spec,
+        folder: join(folder, toFolderName(key)),
+        cwd,
+        path,
+        readVariable,
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    );
     this.held.set(key, { connection, usedMs: Date.now(), hasSession: session.isOpen });
     connection.catch(() => this.held.delete(key));
     return await connection;

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { NativeConnection } from '@temporalio/worker';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { Analyzer } from '../analyzers/analyzer.ts';
+import { ANALYZERS } from '../analyzers/lookup.ts';
 import { BlobCache } from '../activities/blob-cache.ts';
 import type { Dependencies } from '../activities/dependencies.ts';
 import { RunReader } from '../activities/run-reader.ts';
@@ -10,6 +12,7 @@ import { readKey } from '../config/environment-variables.ts';
 import { redactPatterns } from '../domain/redact.ts';
 import type { Target } from '../domain/suite.ts';
 import { readSessionLimits } from '../config/session-limits.ts';
+import type { EnvironmentProvider } from '../environments/environment.ts';
 import { createEnvironments } from '../environments/lookup.ts';
 import { McpPool } from '../tools/mcp-pool.ts';
 import { ModulePool } from '../modules/module-pool.ts';
@@ -35,24 +38,15 @@ type Parts = {
   readonly hostId: string;
   readonly projectDir: string | null;
   readonly logger: Logger;
+  readonly wrapEnvironment?: (environment: EnvironmentProvider) => EnvironmentProvider;
+  readonly analyzers?: readonly Analyzer[];
 } & Pick<Dependencies, 'onThrottled' | 'borrowSlot' | 'onEngine' | 'holdPace'>;
 
 /** Builds the real things that activities work with. */
 export function buildDependencies(parts: Parts): Built {
   const { db, connection, namespace, dataDir, hostId, projectDir, logger } = parts;
   const path = readKey('PATH') ?? '';
-  const place = { hostId, installationId: hostId, path };
-  const providers = createEnvironments({
-    host: { ...place, root: join(dataDir, 'sessions') },
-    bubblewrap: { ...place, root: join(dataDir, 'sandboxes') },
-    docker: {
-      ...place,
-      root: join(dataDir, 'containers'),
-      dockerHost: readKey('DOCKER_HOST'),
-      onPull: (line) => logger.info(line),
-    },
-  });
-  const environments = countSessions(providers, readSessionLimits());
+  const environments = buildEnvironments(parts, path);
   const secrets = new KnownSecrets(readKey);
   const runs = new RunReader(db);
   const blobs = new BlobCache(db);
@@ -71,6 +65,7 @@ export function buildDependencies(parts: Parts): Built {
     mcpLists: new LRUCache({ max: 100 }),
     readKey: (name) => secrets.read(name),
     providerFor: rememberProviders({ secrets, modules, resolveTarget: (cell) => resolveTarget(runs, cell) }),
+    analyzers: parts.analyzers ?? ANALYZERS,
     onSessionKept: ({ kind, sessionId }) =>
       environments.find(({ provider }) => provider.kind === kind)?.slots.free(sessionId),
     environmentFor: (kind) => {
@@ -94,6 +89,24 @@ const toCallWatch = ({ onThrottled, borrowSlot, onEngine, holdPace }: Parts) => 
   onEngine,
   ...(holdPace === undefined ? {} : { holdPace }),
 });
+
+function buildEnvironments(
+  { dataDir, hostId, logger, wrapEnvironment = (environment) => environment }: Parts,
+  path: string,
+): readonly CountedEnvironment[] {
+  const place = { hostId, installationId: hostId, path };
+  const providers = createEnvironments({
+    host: { ...place, root: join(dataDir, 'sessions') },
+    bubblewrap: { ...place, root: join(dataDir, 'sandboxes') },
+    docker: {
+      ...place,
+      root: join(dataDir, 'containers'),
+      dockerHost: readKey('DOCKER_HOST'),
+      onPull: (line) => logger.info(line),
+    },
+  });
+  return countSessions(providers.map(wrapEnvironment), readSessionLimits());
+}
 
 type ResolveTarget = (cell: ModelRequest['cell']) => Promise<Target | null>;
 

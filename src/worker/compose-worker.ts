@@ -1,8 +1,10 @@
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { join } from 'node:path';
+import type { Analyzer } from '../analyzers/analyzer.ts';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { MAX_PROCESSES } from '../modules/module-pool.ts';
+import type { EnvironmentProvider } from '../environments/environment.ts';
 import type { SlotPace } from '../domain/adaptive-slots.ts';
 import type { HoldPace } from '../store/engine-health.ts';
 import type { TransactionalDb } from '../store/pool.ts';
@@ -29,6 +31,10 @@ export type WorkerParts = {
   readonly slotPace?: Partial<SlotPace>;
   /** Tests: breakers that are half open sooner. */
   readonly holdPace?: HoldPace;
+  /** Tests: sees what is asked of environments. */
+  readonly wrapEnvironment?: (environment: EnvironmentProvider) => EnvironmentProvider;
+  /** Tests: others than the built-in ones. */
+  readonly analyzers?: readonly Analyzer[];
   /** Tests: other options for every Temporal worker. */
   readonly options?: Partial<WorkerOptions>;
 };

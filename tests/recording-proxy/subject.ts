@@ -68,6 +68,7 @@ export async function openProxySubject() {
         resolveTarget: (cell) => runs.target({ runId: cell.runId, requestIndex: 0, caseId: cell.caseId }),
       }),
     environmentFor: none('environmentFor'),
+    analyzers: [],
     onSessionKept: none('onSessionKept'),
     modules: null as never,
     mcp: null as never,

@@ -81,6 +81,7 @@ export const buildCell = (
   cluster: null,
   tags: [],
   scores: [],
+  analyses: [],
   usage: usage(100, 20),
   costUsd: 0.001,
   priced: true,

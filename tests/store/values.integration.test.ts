@@ -237,7 +237,6 @@ test('a discarded try is kept once', async () => {
     scope: 'attempt',
     pattern: null,
     error: 'no space\0',
-    planDigest: null,
   } as const;
   await recordDiscardedTry(store.pool, discarded);
   await recordDiscardedTry(store.pool, discarded);

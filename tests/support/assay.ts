@@ -50,7 +50,10 @@ function installQuietRuntime(): void {
 export async function createTestAssay({
   temporalAddress,
   ...options
-}: Pick<WorkerParts, 'maxCachedWorkflows' | 'options' | 'slotPace' | 'holdPace'> & {
+}: Pick<
+  WorkerParts,
+  'maxCachedWorkflows' | 'options' | 'slotPace' | 'holdPace' | 'wrapEnvironment' | 'analyzers'
+> & {
   /** A server of the test's own instead of the one that all tests share. */
   readonly temporalAddress?: string;
 } = {}): Promise<TestAssay> {

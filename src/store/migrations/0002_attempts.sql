@@ -19,6 +19,8 @@ create table attempts (
   settled boolean not null default false,
   answer_digest text,
   answer_preview text,
+  -- What it is made of, written before it opens anything; null = the run's plan says it all.
+  plan_digest text,
   recorded_at timestamptz,
   primary key (run_id, task, attempt, generation)
 ) with (fillfactor = 70);
