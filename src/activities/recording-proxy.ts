@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { ClassifiedFailure } from '../domain/failure.ts';
 import type { Cell } from '../domain/ids.ts';
 import type { Limit } from '../domain/outcome.ts';
-import type { EnvironmentSession } from '../environments/environment.ts';
+import { SessionLostError, type EnvironmentSession } from '../environments/environment.ts';
 import { ProxyServer } from '../recording-proxy/proxy-server.ts';
 import { openProxiedTry } from '../store/proxied-calls.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -54,11 +54,17 @@ export type RecordingRequest = {
   readonly maxSteps?: number;
 };
 
+/** The proxy cannot be reached from the session: another session may do. */
+export class ProxyUnreachableError extends Error {
+  override readonly name = 'ProxyUnreachableError';
+}
+
 const KEY_WAIT_MS = 5_000;
 
 /**
  * Serves the model of a cell to an external agent in the wire forms of OpenAI and Anthropic. Every request is
- * recorded, paid and bounded as any other model call. Throws `ComeBack` while this worker has not the key.
+ * recorded, paid and bounded as any other model call. Throws `ComeBack` while this worker has not the key, a
+ * `SessionLostError`, or a `ProxyUnreachableError`.
  */
 export async function openRecordingProxy(
   dependencies: Dependencies,
@@ -73,9 +79,11 @@ export async function openRecordingProxy(
   const spending = await openProxiedTry(dependencies.db, { key: cell, tryNumber });
   const desk = new RecordingDesk(dependencies, { ...request, place, spending });
   const proxy = new ProxyServer(desk);
+  const { port } = await listen(session, proxy.server);
   const onAbort = (): void => void proxy.close();
+  if (signal.aborted) await proxy.close();
+  signal.throwIfAborted();
   signal.addEventListener('abort', onAbort, { once: true });
-  const { port } = await (session?.listen(proxy.server) ?? listenHere(proxy.server));
   const origin = `http://127.0.0.1:${port}`;
   return {
     baseUrls: { openai: `${origin}/v1`, anthropic: origin },
@@ -87,6 +95,22 @@ export async function openRecordingProxy(
       await proxy.close();
     },
   };
+}
+
+async function listen(
+  session: EnvironmentSession | null,
+  server: Server,
+): Promise<{ readonly port: number }> {
+  if (session === null) return await listenHere(server);
+  try {
+    return await session.listen(server);
+  } catch (error) {
+    if (error instanceof SessionLostError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ProxyUnreachableError(`the recording proxy cannot be reached from the session: ${why}`, {
+      cause: error,
+    });
+  }
 }
 
 function listenHere(server: Server): Promise<{ readonly port: number }> {

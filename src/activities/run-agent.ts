@@ -1,7 +1,7 @@
 import type { CommandHarness } from '../domain/command-harness.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
 import type { RunAgentInput, RunAgentResult } from '../domain/step.ts';
-import type { EnvironmentSession } from '../environments/environment.ts';
+import { SessionLostError, type EnvironmentSession } from '../environments/environment.ts';
 import { findCommandRun, loseCommandRun, startCommandRun } from '../store/command-runs.ts';
 import { beginCall } from '../store/model-calls.ts';
 import { executeAgent, type AgentRun } from './agent-execution.ts';
@@ -10,7 +10,7 @@ import type { Dependencies } from './dependencies.ts';
 import { attach, environmentLost } from './execute-tool.ts';
 import { checkPayload, comeBack } from './failure.ts';
 import { untilCancelled } from './heartbeat.ts';
-import { openRecordingProxy, type RecordingProxy } from './recording-proxy.ts';
+import { openRecordingProxy, ProxyUnreachableError, type RecordingProxy } from './recording-proxy.ts';
 import type { CellPlace } from './run-reader.ts';
 
 /**
@@ -50,6 +50,7 @@ async function runOnce(
   awaitKeys(dependencies, harness);
   const run = { input, place, harness, session, signal };
   const proxy = harness.proxy ? await openProxy(dependencies, run) : null;
+  if (proxy !== null && 'kind' in proxy) return over(proxy);
   try {
     const admission = await admit(dependencies, run);
     return 'kind' in admission ? admission : await executeAgent(dependencies, run, { proxy, ...admission });
@@ -58,17 +59,22 @@ async function runOnce(
   }
 }
 
-const openProxy = (
+/** The proxy, or why this session can have none: another one may. */
+async function openProxy(
   dependencies: Dependencies,
   { input, harness, session, signal }: AgentRun,
-): Promise<RecordingProxy> =>
-  openRecordingProxy(dependencies, {
-    cell: input.cell,
-    tryNumber: input.tryNumber,
-    session,
-    signal,
-    ...(harness.maxTurns === null ? {} : { maxSteps: harness.maxTurns }),
-  });
+): Promise<RecordingProxy | AgentEnd> {
+  const { cell, tryNumber } = input;
+  const steps = harness.maxTurns === null ? {} : { maxSteps: harness.maxTurns };
+  try {
+    return await openRecordingProxy(dependencies, { cell, tryNumber, session, signal, ...steps });
+  } catch (error) {
+    if (error instanceof SessionLostError) return environmentLost(input.session).end;
+    if (!(error instanceof ProxyUnreachableError)) throw error;
+    const reason = { code: 'proxy_unreachable', phase: 'run', message: error.message } as const;
+    return { kind: 'failed', outcome: 'infra', reason };
+  }
+}
 
 /** Its worker was lost, and nobody knows how far it came. */
 async function lose(

@@ -17,8 +17,13 @@ const OWN = new Set([
   'alt-svc',
 ]);
 
+/** Node sends no other characters (RFC 9110, 5.5). */
+const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 export const toAgentHeaders = (headers: ExchangeHead['headers']): { [name: string]: string } =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name)));
+  Object.fromEntries(
+    Object.entries(headers).filter(([name, value]) => !OWN.has(name) && SENDABLE.test(value)),
+  );
 
 /** Hands a good answer on to the agent as it comes, and reads it on the way. */
 export class PassThrough implements BodyReader {

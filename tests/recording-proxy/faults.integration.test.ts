@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendJson, startHttpServer } from '../providers/http-server.ts';
+import { ProxyUnreachableError } from '../../src/activities/recording-proxy.ts';
+import { SessionLostError, type EnvironmentSession } from '../../src/environments/environment.ts';
 import { openProxySubject, type ProxySubject } from './subject.ts';
 import { post, stream, WIRES } from './wire-cases.ts';
 
@@ -197,4 +199,14 @@ test('an answer that was paid is held until the store takes it', async () => {
   expect(await answer.json()).toEqual(chat!.whole);
   expect(subject.breakStore(0)).toBe(0);
   expect((await subject.read(opened.cell)).calls).toMatchObject([{ state: 'completed', requestNumber: 1 }]);
+});
+
+test('a session that is gone, or that no server of the worker reaches, is told apart from faults of the store', async () => {
+  const cell = await subject.plan({ provider: { kind: 'mock' }, model: { model: 'empty' } });
+  const failing = (error: Error) =>
+    ({ listen: () => Promise.reject(error) }) as unknown as EnvironmentSession;
+  const lost = subject.openFor(cell, { session: failing(new SessionLostError('gone')) });
+  await expect(lost).rejects.toThrow(SessionLostError);
+  const unreached = subject.openFor(cell, { session: failing(new Error('no nsenter')) });
+  await expect(unreached).rejects.toThrow(ProxyUnreachableError);
 });
