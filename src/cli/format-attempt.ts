@@ -2,6 +2,7 @@ import type { AnalysisRow } from '../domain/analysis-row.ts';
 import type { Score } from '../domain/score.ts';
 import type { TestCase } from '../domain/suite.ts';
 import type { Message, ToolCall } from '../domain/transcript.ts';
+import { formatAgent } from './format-agent.ts';
 import type { CallDetail, ToolCallDetail, TryDetail } from '../store/attempt-detail.ts';
 import type { AttemptWarning } from '../store/attempt-warnings.ts';
 import { formatDuration, formatUsd, indent, toPrintable } from './format.ts';
@@ -27,6 +28,7 @@ export function formatAttempt({ attempt, testCase, transcript }: ShownAttempt): 
     section('Transcript', transcript.map(formatMessage).join('\n\n')),
     section('Model calls', attempt.calls.length === 0 ? '' : formatCalls(attempt.calls)),
     section('Tool calls', attempt.toolCalls.length === 0 ? '' : formatTools(attempt.toolCalls)),
+    section('External agent', attempt.agents.map(formatAgent).join('\n')),
     section('Analysis', attempt.analyses.map(formatAnalysis).join('\n')),
     section('Discarded tries', attempt.tries.map(formatTry).join('\n')),
     section('Warnings', attempt.warnings.map(formatWarning).join('\n')),

@@ -2,6 +2,7 @@ import type { AnalysisRow } from '../domain/analysis-row.ts';
 import type { AttemptKey } from '../domain/ids.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Score } from '../domain/score.ts';
+import type { CommandRun } from '../domain/step.ts';
 import { loadAnalyses, type StoredAnalysis } from './analyses.ts';
 import type { AttemptWarning } from './attempt-warnings.ts';
 import type { Db } from './pool.ts';
@@ -26,6 +27,8 @@ export type AttemptDetail = {
   readonly scores: readonly Score[];
   readonly calls: readonly CallDetail[];
   readonly toolCalls: readonly ToolCallDetail[];
+  /** External agents, one for each try that started one. */
+  readonly agents: readonly AgentDetail[];
   readonly steps: readonly StepDetail[];
   readonly tries: readonly TryDetail[];
   /** What analyzers say of the agent's way. */
@@ -63,6 +66,13 @@ export type ToolCallDetail = {
   readonly executions: number;
   /** Its arguments were repaired before it ran. */
   readonly repaired: boolean;
+};
+
+export type AgentDetail = {
+  readonly tryNumber: number;
+  readonly state: 'started' | 'completed' | 'lost';
+  /** Null unless completed. */
+  readonly run: CommandRun | null;
 };
 
 export type StepDetail = {
@@ -115,6 +125,7 @@ type Parts = {
   readonly scores: ReadonlyMap<string, readonly Score[]>;
   readonly calls: readonly (CallDetail & Located)[];
   readonly toolCalls: readonly (ToolCallDetail & Located)[];
+  readonly agents: readonly (AgentDetail & Located)[];
   readonly steps: readonly (StepDetail & Located)[];
   readonly tries: readonly (TryDetail & Located)[];
   readonly analyses: readonly StoredAnalysis[];
@@ -143,11 +154,19 @@ async function loadParts(db: Db, runId: string, task: number): Promise<Parts> {
       'tool_calls WHERE step, call',
     ),
     steps: await load('sequence, role, digest', 'steps WHERE sequence'),
+    agents: (await load<StoredAgent>('state, detail', 'command_runs WHERE state')).map(toAgent),
     tries: await load('late, stage, scope, pattern, error', 'tries WHERE late'),
     analyses: await loadAnalyses(db, { runId, task }),
     warnings: await load('phase, message', 'attempt_warnings WHERE noted_at'),
   };
 }
+
+type StoredAgent = Located & Pick<AgentDetail, 'tryNumber' | 'state'> & { readonly detail: string | null };
+
+const toAgent = ({ detail, ...agent }: StoredAgent): AgentDetail & Located => ({
+  ...agent,
+  run: detail === null ? null : (JSON.parse(unescapeText(detail)) as CommandRun),
+});
 
 function toDetail(runId: string, row: StoredAttempt, parts: Parts): AttemptDetail {
   const name = toCellName(row);
@@ -169,6 +188,7 @@ function toDetail(runId: string, row: StoredAttempt, parts: Parts): AttemptDetai
     scores: parts.scores.get(name) ?? [],
     calls: ofThis(parts.calls),
     toolCalls: ofThis(parts.toolCalls),
+    agents: ofThis(parts.agents),
     steps: ofThis(parts.steps),
     tries: ofThis(parts.tries),
     analyses: ofThis(parts.analyses),

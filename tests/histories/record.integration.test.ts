@@ -132,6 +132,20 @@ test('a run of agents replays: run, heavy task and attempt', async () => {
   expect(await replayErrors(histories)).toEqual([]);
 });
 
+test('an attempt with an external agent replays', async () => {
+  const runId = await begin(assay, {
+    models: [oracle('right')],
+    suite: { ...sums(1), scorers: ['exact', { kind: 'command', command: 'true' }] },
+    harness: { kind: 'command', command: ['echo', '1'], prompt: 'stdin' },
+    environment: 'host',
+    evaluation: 'fresh',
+    execution: { seed: 1 },
+  });
+  await assay.result(runId);
+  const histories = [await record('attempt-command', `run/${runId}/sums/right/sum-1/a1`)];
+  expect(await replayErrors(histories)).toEqual([]);
+});
+
 test('an attempt without packing and one whose first try failed replay', async () => {
   const faults = [{ case: 'sum-1', fault: { status: 500, text: 'down' } }];
   const runId = await begin(assay, {
