@@ -127,6 +127,13 @@ export const figuresSchema = z.strictObject({
   calls: count,
   retriedCalls: count,
   limits: limitsSchema,
+  flaky: z
+    .strictObject({
+      cases: count,
+      ofCases: count.describe('Cases with at least two scored attempts.'),
+      caseIds: z.array(z.string()).describe('The first twenty.'),
+    })
+    .describe('Cases that passed in some attempts of this run and not in others.'),
   cutByReasoning: count.describe('Cells cut at the output limit in which reasoning used all of it.'),
   analyses: z.array(analysisSchema).describe('Facts about how agents worked; they touch no score.'),
 });

@@ -8,6 +8,7 @@ import { estimatePassAtK, estimatePassHatK } from '../statistics/pass-at-k.ts';
 import { toPercentile } from '../statistics/percentile.ts';
 import { sumAnalyses } from './analysis-figures.ts';
 import type { Figures, UsageFigures } from './figure-schema.ts';
+import { findFlaky } from './flaky-cases.ts';
 
 export type Attempts = { readonly k: number; readonly strategy: 'avg' | 'pass' };
 
@@ -34,6 +35,7 @@ export function toFigures(cells: readonly ReportCell[], attempts: Attempts): Fig
     waitMs: sum(cells.map((cell) => cell.waitMs ?? 0)),
     retriedCalls: sum(cells.map((cell) => cell.retriedCalls)),
     limits: countLimits(cells),
+    flaky: findFlaky(cells),
     cutByReasoning: cells.filter(isCutByReasoning).length,
     analyses: sumAnalyses(cells),
   };

@@ -122,6 +122,7 @@ function toModelNotes(row: BoardRow, ranking: BoardRanking): readonly (Note | nu
     note('disqualified', row.disqualified.length > 0 && `disqualified: ${row.disqualified.join('; ')}`),
     note('weight', figures.mean === null && outcomes.scored > 0 && 'every scored case has weight 0: no mean'),
     note('output_cut', figures.limits.output > 0 && explainCut(figures)),
+    note('flaky', explainFlaky(figures)),
     note('limits', explainLimits(figures)),
     note(
       'unpriced',
@@ -159,6 +160,13 @@ function explainCut(figures: Figures): string {
   const answers = `${limits.output} of ${coverage.scored} answers were cut at the output limit`;
   if (cutByReasoning === 0) return `${answers}: raise maxOutputTokens`;
   return `${answers}, in ${cutByReasoning} of them reasoning used all of it: raise maxOutputTokens`;
+}
+
+function explainFlaky({ flaky }: Figures): string | null {
+  if (flaky.cases === 0) return null;
+  const named = flaky.caseIds.slice(0, 3).join(', ');
+  const more = flaky.cases > 3 ? ` and ${flaky.cases - 3} more` : '';
+  return `${flaky.cases} of ${count(flaky.ofCases, 'case')} passed in some attempts and not in others: ${named}${more}`;
 }
 
 function explainLimits({ limits }: Figures): string | null {
