@@ -1,12 +1,13 @@
 import { findRun } from '../client/find-run.ts';
+import { loadFailureDetails } from '../client/failure-details.ts';
 import { loadRows } from '../client/report.ts';
 import type { RankingRule } from '../domain/ranking-rule.ts';
-import type { ReportRows } from '../domain/report-rows.ts';
+import { formatHtml, type HtmlParts } from '../reports/html.ts';
 import { formatCsv } from '../reports/csv.ts';
 import { formatJson } from '../reports/json.ts';
 import { formatJunit } from '../reports/junit.ts';
 import { formatMarkdown } from '../reports/markdown.ts';
-import { summarize, type Report } from '../reports/summarize.ts';
+import { summarize } from '../reports/summarize.ts';
 import { formatTable } from '../reports/table.ts';
 import type { CommandContext } from './command.ts';
 import { toResult, type CommandResult } from './command-result.ts';
@@ -29,18 +30,21 @@ export async function reportByWord(
   { word, format, output, weights }: ReportQuery,
   context: CommandContext,
 ): Promise<CommandResult> {
-  const rows = await withRuns(context, async ({ connection }) => {
-    const { runId } = await findRun(connection.db, word);
-    return loadRows(connection, runId);
+  const parts = await withRuns(context, async ({ connection }) => {
+    const { runId: found } = await findRun(connection.db, word);
+    const rows = await loadRows(connection, found);
+    const summary = summarize(rows, weights === undefined ? {} : { weights });
+    const details = format === 'html' ? await loadFailureDetails(connection.db, summary) : [];
+    return { report: summary, rows, details };
   });
-  const report = summarize(rows, weights === undefined ? {} : { weights });
+  const { report } = parts;
   const { runId } = report.run;
   if (output !== null) {
-    await replaceFile(output, formatReport({ report, rows }, format));
+    await replaceFile(output, formatReport(parts, format));
     return toResult({ document: { runId, format, output }, text: `Wrote ${output}.`, next: [report.next] });
   }
   if (format !== 'table')
-    return toResult({ document: report, text: withoutLastBreak(formatReport({ report, rows }, format)) });
+    return toResult({ document: report, text: withoutLastBreak(formatReport(parts, format)) });
   return toResult({
     document: report,
     text: formatTable(report, toTableForm(context.settings)).trimEnd(),
@@ -50,10 +54,8 @@ export async function reportByWord(
 
 const withoutLastBreak = (text: string): string => text.replace(/\r?\n$/, '');
 
-type ReportParts = { readonly report: Report; readonly rows: ReportRows };
-
 /** The report as a file holds it. */
-function formatReport({ report, rows }: ReportParts, format: ReportFormat): string {
+function formatReport({ report, rows, details }: HtmlParts, format: ReportFormat): string {
   switch (format) {
     case 'table':
       return formatTable(report, { width: 100, color: false });
@@ -61,6 +63,8 @@ function formatReport({ report, rows }: ReportParts, format: ReportFormat): stri
       return formatMarkdown(report);
     case 'json':
       return formatJson(report);
+    case 'html':
+      return formatHtml({ report, rows, details });
     case 'csv':
       return formatCsv(rows);
     case 'junit':

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { UsageError } from './usage-error.ts';
 
-export const REPORT_FORMATS = ['table', 'markdown', 'json', 'csv', 'junit'] as const;
+export const REPORT_FORMATS = ['table', 'markdown', 'json', 'html', 'csv', 'junit'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 /** Form of a report that is not said: what the name of its file says, else a table. Throws a UsageError on a name of another form. */
@@ -13,6 +13,9 @@ export function chooseFormat(given: ReportFormat | undefined, output: string | u
       return 'markdown';
     case '.json':
       return 'json';
+    case '.html':
+    case '.htm':
+      return 'html';
     case '.csv':
       return 'csv';
     case '.xml':
@@ -23,7 +26,7 @@ export function chooseFormat(given: ReportFormat | undefined, output: string | u
       return 'table';
     default:
       throw new UsageError(
-        `"${output}": a report has no such form. Let the name end in .md, .json, .csv, .xml (JUnit) or .txt, or give --format.`,
+        `"${output}": a report has no such form. Let the name end in .md, .html, .json, .csv, .xml (JUnit) or .txt, or give --format.`,
       );
   }
 }

@@ -1,13 +1,12 @@
 import { ClientError } from '../client/client-error.ts';
 import { findRun } from '../client/find-run.ts';
+import { loadMessages } from '../client/load-messages.ts';
 import { findNearest } from '../config/nearest.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import type { Message } from '../domain/transcript.ts';
 import { loadAttemptDetail, type AttemptDetail } from '../store/attempt-detail.ts';
 import { loadCases, loadPlan } from '../store/plans.ts';
 import type { Db } from '../store/pool.ts';
 import { loadReportRows } from '../store/report-rows.ts';
-import { loadTranscript } from '../store/steps.ts';
 import type { CommandContext } from './command.ts';
 import { toResult, type CommandResult } from './command-result.ts';
 import { formatAttempt } from './format-attempt.ts';
@@ -118,15 +117,4 @@ function rankOutcome(outcome: Outcome | null): number {
   if (outcome === null) return 3;
   if (outcome.kind === 'scored') return outcome.pass ? 2 : 0;
   return 1;
-}
-
-/** The messages of the latest try, in order. */
-async function loadMessages(db: Db, attempt: AttemptDetail): Promise<readonly Message[]> {
-  const tryNumber = Math.max(0, ...attempt.steps.map((step) => step.tryNumber));
-  const upToSequence = Math.max(
-    0,
-    ...attempt.steps.filter((step) => step.tryNumber === tryNumber).map((step) => step.sequence),
-  );
-  if (upToSequence === 0) return [];
-  return loadTranscript(db, { key: attempt.key, tryNumber, upToSequence });
 }

@@ -1,6 +1,6 @@
 import type { ReportCell } from '../domain/report-rows.ts';
 import { sum } from '../statistics/case-values.ts';
-import type { Taken } from '../statistics/weighted-ranking.ts';
+import type { Taken } from '../statistics/resampled-metrics.ts';
 
 const isScored = (cell: ReportCell): boolean => cell.outcome?.kind === 'scored';
 

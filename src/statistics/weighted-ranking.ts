@@ -3,9 +3,9 @@ import { type CaseValue, sum, toClusters } from './case-values.ts';
 import { toNormalP } from './intervals.ts';
 import { estimateMean } from './mean.ts';
 import { MIN_CLUSTERS } from './paired.ts';
-import { toPercentile } from './percentile.ts';
-import { createRandom } from './random.ts';
+import { createRandom, type Random } from './random.ts';
 import type { Ranked } from './ranking.ts';
+import { measure, type MetricTable, type Taken, toMetricTable } from './resampled-metrics.ts';
 
 /** One model: its values, and what its attempts took, by case. */
 export type WeightedEntry = {
@@ -14,9 +14,6 @@ export type WeightedEntry = {
   readonly values: readonly CaseValue[];
   readonly taken: ReadonlyMap<string, Taken>;
 };
-
-/** What the attempts of one case took, in US dollars and milliseconds. */
-export type Taken = { readonly costsUsd: readonly number[]; readonly latenciesMs: readonly number[] };
 
 export type Part = {
   readonly metric: Metric;
@@ -51,14 +48,20 @@ const RESAMPLES = 300;
  * of a paired bootstrap over clusters (Efron and Tibshirani 1993), which holds all metrics at once.
  */
 export function rankWeighted(entries: readonly WeightedEntry[], settings: WeightedSettings): WeightedRanking {
-  const measured = entries.map((entry) => ({ entry, values: measure(entry.values, entry, settings) }));
+  const tables = entries.map((entry) => ({ entry, table: toMetricTable(entry.values, entry.taken) }));
+  const once = new Int32Array(entries[0]?.values.length ?? 0).fill(1);
+  const measureAll = (table: MetricTable, counts: Int32Array): readonly number[] =>
+    settings.shares.map(({ metric }) => measure(table, metric, counts));
+  const measured = tables.map((one) => ({ ...one, values: measureAll(one.table, once) }));
   const best = settings.shares.map((_, index) =>
     Math.min(...measured.map(({ values }) => values[index] ?? 0)),
   );
+  const toSum = (table: MetricTable, counts: Int32Array): number =>
+    toComposite(measureAll(table, counts), best, settings).value;
   const ordered = measured
-    .map(({ entry, values }) => ({ ...entry, composite: toComposite(values, best, settings) }))
+    .map(({ entry, table, values }) => ({ ...entry, table, composite: toComposite(values, best, settings) }))
     .toSorted((a, b) => b.composite.value - a.composite.value);
-  const test = createTest(ordered, { best, settings });
+  const test = createTest(ordered, { toSum, settings });
   const [first, second] = ordered;
   return {
     ranked: toBands(ordered, test),
@@ -66,44 +69,8 @@ export function rankWeighted(entries: readonly WeightedEntry[], settings: Weight
   };
 }
 
-type Ordered = WeightedEntry & { readonly composite: Composite };
+type Ordered = WeightedEntry & { readonly table: MetricTable; readonly composite: Composite };
 type IsSeparated = (one: Ordered, other: Ordered) => boolean;
-
-function measure(
-  cases: readonly CaseValue[],
-  { taken }: WeightedEntry,
-  { shares }: WeightedSettings,
-): readonly number[] {
-  const gather = (of: (one: Taken) => readonly number[]): readonly number[] =>
-    cases.flatMap(({ caseId }) => {
-      const one = taken.get(caseId);
-      return one === undefined ? [] : of(one);
-    });
-  return shares.map(({ metric }) => {
-    switch (metric) {
-      case 'accuracy':
-        return estimateMean(cases)?.value ?? 0;
-      case 'cost': {
-        const costs = gather((one) => one.costsUsd);
-        return sum(costs) / Math.max(1, costs.length);
-      }
-      case 'latencyP50':
-        return (
-          toPercentile(
-            gather((one) => one.latenciesMs),
-            0.5,
-          ) ?? 0
-        );
-      case 'latencyP95':
-        return (
-          toPercentile(
-            gather((one) => one.latenciesMs),
-            0.95,
-          ) ?? 0
-        );
-    }
-  });
-}
 
 function toComposite(
   values: readonly number[],
@@ -121,38 +88,45 @@ function toComposite(
 /** Nothing taken is as good as can be, also where the best takes nothing. */
 const toShareOfBest = (value: number, best: number): number => (value <= 0 ? 1 : Math.min(1, best / value));
 
-type TestFacts = { readonly best: readonly number[]; readonly settings: WeightedSettings };
+type TestFacts = {
+  readonly toSum: (table: MetricTable, counts: Int32Array) => number;
+  readonly settings: WeightedSettings;
+};
 
 /** The sums of every model on the same drawn clusters, drawn once for all pairs. */
-function createTest(ordered: readonly Ordered[], { best, settings }: TestFacts): IsSeparated {
-  const clusters = toClusters(ordered[0]?.values ?? []);
-  const places = clusters.map((cluster) => cluster.map(({ caseId }) => caseId));
-  const byCase = new Map(
-    ordered.map(({ modelId, values }) => [modelId, new Map(values.map((one) => [one.caseId, one]))]),
-  );
-  const random = createRandom(settings.seed);
-  const draws = Array.from({ length: RESAMPLES }, () =>
-    places.flatMap(() => places[Math.floor(random() * places.length)] ?? []),
-  );
+function createTest(ordered: readonly Ordered[], { toSum, settings }: TestFacts): IsSeparated {
+  const cases = ordered[0]?.values ?? [];
+  const placeOf = new Map(cases.map(({ caseId }, place) => [caseId, place]));
+  const clusters = toClusters(cases).map((own) => own.map(({ caseId }) => placeOf.get(caseId) ?? 0));
+  const draws = drawClusters(clusters, cases.length, createRandom(settings.seed));
   const sums = new Map(
-    ordered.map((entry) => {
-      const own = byCase.get(entry.modelId);
-      const values = draws.map((caseIds) => {
-        const drawn = caseIds.flatMap((caseId) => own?.get(caseId) ?? []);
-        return toComposite(measure(drawn, entry, settings), best, settings).value;
-      });
-      return [entry.modelId, values] as const;
-    }),
+    ordered.map(({ modelId, table }) => [modelId, draws.map((counts) => toSum(table, counts))]),
   );
   return (one, other) => {
-    if (places.length < MIN_CLUSTERS) return false;
+    if (clusters.length < MIN_CLUSTERS) return false;
     const [own, theirs] = [sums.get(one.modelId) ?? [], sums.get(other.modelId) ?? []];
     const spread = toDeviation(own.map((value, index) => value - (theirs[index] ?? 0)));
     const difference = one.composite.value - other.composite.value;
     // The same difference whatever is drawn: as good as a clean sweep of the clusters.
-    if (spread < 1e-12) return Math.abs(difference) > 1e-9 && 2 * 0.5 ** places.length < settings.alpha;
+    if (spread < 1e-12) return Math.abs(difference) > 1e-9 && 2 * 0.5 ** clusters.length < settings.alpha;
     return toNormalP(difference / spread) < settings.alpha;
   };
+}
+
+/** How often each case counts, for each resample: whole clusters are drawn, as many as there are. */
+function drawClusters(
+  clusters: readonly (readonly number[])[],
+  size: number,
+  random: Random,
+): readonly Int32Array[] {
+  return Array.from({ length: RESAMPLES }, () => {
+    const counts = new Int32Array(size);
+    for (let draw = 0; draw < clusters.length; draw += 1) {
+      for (const place of clusters[Math.floor(random() * clusters.length)] ?? [])
+        counts[place] = (counts[place] ?? 0) + 1;
+    }
+    return counts;
+  });
 }
 
 function toDeviation(values: readonly number[]): number {

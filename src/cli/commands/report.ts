@@ -17,7 +17,7 @@ export const addReport: AddCommand = (program, run) => {
     )
     .option(
       '-o, --output <file>',
-      'write it there instead of printing it; .md, .json, .csv, .xml (JUnit) and .txt choose the form',
+      'write it there instead of printing it; .md, .html, .json, .csv, .xml (JUnit) and .txt choose the form',
     )
     .option(
       '--weights <list>',
