@@ -73,7 +73,7 @@ export function drawCosts({ rows }: Board): Markup | null {
   const most = Math.max(0, ...known.map((row) => row.attemptCostUsd ?? 0));
   if (known.length < 2 || most === 0) return null;
   const [left, bottom] = [44, PLOT_HEIGHT - 30];
-  const x = (row: BoardRow): number => left + ((row.attemptCostUsd ?? 0) / most) * (WIDTH - left - 170);
+  const x = (row: BoardRow): number => left + ((row.attemptCostUsd ?? 0) / most) * (WIDTH - left - 210);
   const y = (row: BoardRow): number => bottom - (row.sharedMean ?? 0) * (bottom - 14);
   const points = known.map((row) => {
     const words = `${row.modelId}: ${toScoreText(row.sharedMean ?? 0)} at ${toCostText(row.attemptCostUsd)}${row.onFront ? ', best choice' : ''}`;
@@ -86,5 +86,5 @@ export function drawCosts({ rows }: Board): Markup | null {
   return markup`<h3>Cost of an attempt against the mean</h3><p class="soft">Blue: no other model is both as good and as cheap.</p>
 <svg viewBox="0 0 ${WIDTH} ${PLOT_HEIGHT}" width="${WIDTH}" role="img" aria-label="Cost against mean: ${words}">
 <line class="axis" x1="${left}" x2="${WIDTH}" y1="${bottom}" y2="${bottom}"/><line class="axis" x1="${left}" x2="${left}" y1="8" y2="${bottom}"/>
-<text x="8" y="18">1.00</text><text x="8" y="${bottom}">0.00</text><text x="${left}" y="${bottom + 18}">$0</text><text x="${WIDTH - 170 - 20}" y="${bottom + 18}">${toCostText(most)}</text>${points}</svg>`;
+<text x="8" y="18">1.00</text><text x="8" y="${bottom}">0.00</text><text x="${left}" y="${bottom + 18}">$0</text><text x="${WIDTH - 210 - 20}" y="${bottom + 18}">${toCostText(most)}</text>${points}</svg>`;
 }

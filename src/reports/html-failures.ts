@@ -16,8 +16,9 @@ export type FailureDetail = {
   readonly transcript: readonly Message[];
 };
 
-/** Failures that the page lists. */
+/** Failures that the page lists; those after the first stand folded, so that the board is near. */
 const LISTED = 200;
+const OPEN = 8;
 
 /** What needs a hand first, each with what was expected, what came, and the transcript where it was loaded. */
 export function listHtmlFailures(
@@ -26,7 +27,10 @@ export function listHtmlFailures(
 ): Markup {
   const shown = failures.slice(0, LISTED);
   const hidden = count - shown.length;
-  return markup`${shown.map((failure) => drawFailure(failure, details))}
+  const drawn = shown.map((failure) => drawFailure(failure, details));
+  const folded = drawn.slice(OPEN);
+  return markup`${drawn.slice(0, OPEN)}
+${folded.length === 0 ? null : markup`<details><summary>${folded.length} more</summary>${folded}</details>`}
 ${hidden > 0 ? markup`<p class="soft">${hidden} more are in the JSON form.</p>` : null}`;
 }
 

@@ -12,14 +12,31 @@ export function drawMatrix(cells: readonly ReportCell[], modelIds: readonly stri
   );
   const shown = byCase.slice(0, Math.max(1, Math.floor(MOST_CELLS / Math.max(1, modelIds.length))));
   const hidden = byCase.length - shown.length;
-  const lines = shown.map(([caseId, own]) => {
+  const [first = [], ...others] = toParts(shown);
+  return markup`${drawTable(first, modelIds)}${others.map((part, index) => {
+    const from = (index + 1) * PART;
+    return markup`<details><summary>cases ${from + 1} to ${from + part.length}</summary>${drawTable(part, modelIds)}</details>`;
+  })}${hidden > 0 ? markup`<p class="soft">${hidden} more cases are in the CSV and JSON forms.</p>` : null}`;
+}
+
+type CaseCells = readonly [string, readonly ReportCell[]];
+
+/** Cases that are drawn at once: what is folded away costs a browser nothing. */
+const PART = 100;
+
+const toParts = (cases: readonly CaseCells[]): readonly (readonly CaseCells[])[] =>
+  Array.from({ length: Math.ceil(cases.length / PART) }, (_, index) =>
+    cases.slice(index * PART, (index + 1) * PART),
+  );
+
+function drawTable(cases: readonly CaseCells[], modelIds: readonly string[]): Markup {
+  const heads = modelIds.map((modelId) => markup`<th scope="col">${modelId}</th>`);
+  const lines = cases.map(([caseId, own]) => {
     const byModel = Map.groupBy(own, (cell) => cell.modelId);
     return markup`<tr><th scope="row">${caseId}</th>${modelIds.map((modelId) => drawCell(byModel.get(modelId) ?? []))}</tr>`;
   });
-  const heads = modelIds.map((modelId) => markup`<th scope="col">${modelId}</th>`);
-  return markup`<div class="scroll tall" tabindex="0" role="region" aria-label="Cases by models">
-<table class="matrix"><thead><tr><th scope="col" class="text">case</th>${heads}</tr></thead><tbody>${lines}</tbody></table></div>
-${hidden > 0 ? markup`<p class="soft">${hidden} more cases are in the CSV and JSON forms.</p>` : null}`;
+  return markup`<div class="scroll tall" tabindex="0" role="region" aria-label="Cases by models"><table class="matrix">
+<thead><tr><th scope="col" class="text">case</th>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
 const countFailing = (cells: readonly ReportCell[]): number =>

@@ -16,9 +16,10 @@ nav a { margin-right: 1rem; } a { color: var(--mark); }
 .scroll.tall { max-height: 80vh; overflow-y: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .6rem; text-align: right; vertical-align: top; border-bottom: 1px solid var(--line); }
-th[scope=row], th.text, td.text { text-align: left; overflow-wrap: normal; } thead th { background: var(--panel); position: sticky; top: 0; }
+td, thead th { white-space: nowrap; } th[scope=row], th.text, td.text { text-align: left; white-space: normal; overflow-wrap: normal; }
+th[scope=row] { min-width: 8rem; overflow-wrap: anywhere; } thead th { background: var(--panel); position: sticky; top: 0; }
 td small, th small { display: block; color: var(--soft); font-weight: normal; }
-.matrix td { text-align: center; padding: .1rem .4rem; } .matrix tbody { content-visibility: auto; }
+.matrix td { text-align: center; padding: .1rem .4rem; } .matrix thead th { white-space: normal; min-width: 5rem; }
 .pass { color: var(--good); background: var(--goodback); } .fail { color: var(--bad); background: var(--badback); }
 .part, .none { color: var(--warn); background: var(--warnback); }
 details { margin: .4rem 0; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: .25rem; } summary { cursor: pointer; }
