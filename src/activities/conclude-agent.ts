@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto';
-import { posix } from 'node:path';
 import { decideAgentEnd } from '../domain/agent-end.ts';
-import type { CommandHarness } from '../domain/command-harness.ts';
 import type { CallKey } from '../domain/ids.ts';
 import { redactJson } from '../domain/redact.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
@@ -14,10 +11,11 @@ import { toJsonBlob } from '../store/blobs.ts';
 import { completeCommandRun } from '../store/command-runs.ts';
 import type { AgentRun, Executed } from './agent-execution.ts';
 import type { AgentOutput } from './agent-output.ts';
+import { toAgentEngineId } from './agent-engine.ts';
 import type { AgentReport } from './agent-report.ts';
 import type { Dependencies } from './dependencies.ts';
+import { tellAgentEnd } from './engine-watch.ts';
 import type { ProxyReport } from './recording-proxy.ts';
-import type { CellPlace } from './run-reader.ts';
 import { untilWritten } from './until-written.ts';
 
 export type Conclusion = {
@@ -136,7 +134,7 @@ const toStopped = ({ proxied }: Conclusion): RunAgentResult | null =>
 
 async function keep(
   dependencies: Dependencies,
-  { input, harness, signal }: AgentRun,
+  { input, harness, place, signal }: AgentRun,
   {
     conclusion,
     recorded,
@@ -159,6 +157,8 @@ async function keep(
   };
   const run = { key: cell, tryNumber, run: recorded, call };
   await untilWritten(() => completeCommandRun(dependencies.db, run), signal);
+  const engineId = toAgentEngineId(place.request.spec, harness);
+  await untilWritten(() => tellAgentEnd(dependencies, { key: call.key, engineId }, recorded.result), signal);
   for (const text of conclusion.report.warnings) {
     const warning = { tryNumber, phase: 'collect', message: dependencies.redact(text) } as const;
     await noteWarning(dependencies.db, { key: cell, warning }).catch(() => undefined);
@@ -178,18 +178,3 @@ export const toAgentCallKey = ({ cell, tryNumber }: RunAgentInput): CallKey => (
   purpose: 'command',
   step: 1,
 });
-
-/** What can be down: the program of an agent in what its sessions start from. */
-export function toAgentEngineId({ request }: CellPlace, { command }: CommandHarness): string {
-  const { environment } = request.spec;
-  const image = environment.kind === 'none' ? null : environment.image;
-  const [program = ''] = command;
-  const digest = createHash('sha256')
-    .update(JSON.stringify([program, environment.kind, image]))
-    .digest('hex');
-  const readable = posix
-    .basename(program)
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-');
-  return `command-${readable.slice(0, 40).replace(/^-+|-+$/g, '')}-${digest.slice(0, 10)}`;
-}

@@ -4,7 +4,7 @@ import type { ClassifiedFailure } from '../domain/failure.ts';
 import type { CallKey } from '../domain/ids.ts';
 import type { Reason } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
-import type { ProviderSpec } from '../domain/run.ts';
+import type { RunAgentResult } from '../domain/step.ts';
 import type { Usage } from '../domain/usage.ts';
 import { toEngineId } from '../providers/lookup.ts';
 import {
@@ -15,6 +15,8 @@ import {
   toRole,
   tripEngine,
 } from '../store/engine-health.ts';
+import { MISSING_PROGRAM } from '../domain/command-end.ts';
+import { findEngineUse, nameEngine } from './agent-engine.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** A request to an engine whose health its end tells. */
@@ -95,6 +97,32 @@ export async function giveUpProbe(
   if (probe) await releaseProbe(db, engineId, key);
 }
 
+/** What a failure of an external agent says of its program and account, by the code of its reason. */
+const AGENT_TRIPS: { readonly [code: string]: TripReason } = {
+  [MISSING_PROGRAM]: 'missing_binary',
+  credential: 'credential',
+  billing: 'billing',
+  no_evidence: 'no_evidence',
+};
+
+/** Tells the breaker how an external agent ended: one that ran at all shows that its program is there. */
+export async function tellAgentEnd(
+  dependencies: Dependencies,
+  { key, engineId }: Pick<WatchedCall, 'key' | 'engineId'>,
+  result: RunAgentResult,
+): Promise<void> {
+  const failed = result.kind === 'over' && result.end.kind === 'failed' ? result.end : null;
+  const reason = failed === null ? undefined : AGENT_TRIPS[failed.reason.code];
+  if (failed !== null && failed.outcome === 'infra' && reason !== undefined) {
+    const { message } = failed.reason;
+    await tripEngine(dependencies.db, { engineId, role: 'agent' }, { reason, message, resetMs: null });
+  } else if (failed?.outcome === 'infra' || result.kind === 'stopped') {
+    await releaseProbe(dependencies.db, engineId, key);
+  } else {
+    await tellLife(dependencies, { key, engineId, probe: true });
+  }
+}
+
 export type DownEngine = {
   readonly engineId: string;
   readonly reason: TripReason;
@@ -105,20 +133,13 @@ export type DownEngine = {
 export function toEngineReason(plan: RunPlan, { engineId, reason, message }: DownEngine): Reason {
   const provider = plan.spec.providers.find((one) => toEngineId(one) === engineId);
   const advice = adviseEngine(reason, provider?.apiKeyEnv ?? null);
-  const what = `engine ${nameEngine(provider, engineId)} is down: ${TRIP_WORDS[reason]} (${message})`;
+  const what = `engine ${nameEngine(plan, engineId)} is down: ${TRIP_WORDS[reason]} (${message})`;
   return {
     code: 'engine_down',
     phase: 'run',
     message: `${what}; ${advice}, then \`assay resume ${plan.runId}\``,
   };
 }
-
-const nameEngine = (provider: ProviderSpec | undefined, engineId: string): string =>
-  provider === undefined
-    ? engineId
-    : [provider.id, provider.baseUrl === null ? null : `at ${provider.baseUrl}`]
-        .filter((part) => part !== null)
-        .join(' ');
 
 /** Gives the cells of an engine that is down their outcome, those that have not started. Idempotent. */
 export async function blockEngine(
@@ -132,13 +153,8 @@ export async function blockEngine(
     runId,
     generation,
     engineId: down.engineId,
-    modelIds: listModels(plan, down.engineId),
+    ...findEngineUse(plan, down.engineId),
     outcome: { kind: 'not_run', reason, limit: null },
   });
   return reason;
 }
-
-const listModels = ({ spec }: RunPlan, engineId: string): readonly string[] => {
-  const providers = spec.providers.filter((one) => toEngineId(one) === engineId).map(({ id }) => id);
-  return spec.models.filter(({ providerId }) => providers.includes(providerId)).map(({ id }) => id);
-};

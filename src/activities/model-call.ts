@@ -81,7 +81,7 @@ async function callOnce(
       const down = { engineId, reason: admission.reason, message: admission.message };
       const reason = await blockEngine(dependencies, { ...place, generation: input.cell.generation }, down);
       return admission.requests === 0
-        ? { kind: 'stopped', scope: 'engine', code: admission.reason }
+        ? { kind: 'stopped', scope: 'engine', code: admission.reason, message: reason.message }
         : toCutOff(input, reason);
     }
     case 'stopped':

@@ -14,6 +14,7 @@ import { countCellsByModel, loadOutcomeCounts } from '../store/outcome-counts.ts
 import { loadPlan, planGeneration } from '../store/plans.ts';
 import { savePreparedRun } from '../store/prepared-run.ts';
 import { finishRun, insertRun, loadRun, setRunState, type RunRow } from '../store/runs.ts';
+import { listAgentEngines } from './agent-engine.ts';
 import { awaitKeys } from './await-keys.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
@@ -101,7 +102,7 @@ async function reopen(dependencies: Dependencies, run: RunRow, input: PrepareInp
   if (opened.cells === 0) return await over(dependencies, run);
   const engines = listEngines(spec, skipped);
   await saveRunEngines(dependencies.db, { runId, engines });
-  await askAgain(dependencies, runId, engines);
+  await askAgain(dependencies, { runId, spec, engines });
   return await ready(dependencies, input);
 }
 
@@ -135,13 +136,22 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<El
     ),
     engines: listEngines(spec, skippedModels),
   });
-  await askAgain(dependencies, runId, listEngines(spec, skippedModels));
+  await askAgain(dependencies, { runId, spec, engines: listEngines(spec, skippedModels) });
   return null;
 }
 
 /** Whoever starts or resumes a run has mended what was down, or believes so: one call of each finds out. */
-const askAgain = ({ db }: Dependencies, runId: string, engines: readonly EngineSpec[]): Promise<void> =>
-  resetEngines(db, { runId, engineIds: engines.map(({ engineId }) => engineId) });
+const askAgain = (
+  { db }: Dependencies,
+  {
+    runId,
+    spec,
+    engines,
+  }: { readonly runId: string; readonly spec: RunSpec; readonly engines: readonly EngineSpec[] },
+): Promise<void> => {
+  const engineIds = [...engines.map(({ engineId }) => engineId), ...listAgentEngines(spec)];
+  return resetEngines(db, { runId, engineIds });
+};
 
 /** Engines of the models that are called. */
 function listEngines(spec: RunSpec, skipped: readonly SkippedModel[]): readonly EngineSpec[] {

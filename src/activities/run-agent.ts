@@ -5,8 +5,10 @@ import { SessionLostError, type EnvironmentSession } from '../environments/envir
 import { findCommandRun, loseCommandRun, startCommandRun } from '../store/command-runs.ts';
 import { beginCall } from '../store/model-calls.ts';
 import { executeAgent, type AgentRun } from './agent-execution.ts';
-import { toAgentCallKey, toAgentEngineId } from './conclude-agent.ts';
+import { toAgentEngineId } from './agent-engine.ts';
+import { toAgentCallKey } from './conclude-agent.ts';
 import type { Dependencies } from './dependencies.ts';
+import { blockEngine, watchProbe } from './engine-watch.ts';
 import { attach, environmentLost } from './execute-tool.ts';
 import { checkPayload, comeBack } from './failure.ts';
 import { untilCancelled } from './heartbeat.ts';
@@ -53,7 +55,14 @@ async function runOnce(
   if (proxy !== null && 'kind' in proxy) return over(proxy);
   try {
     const admission = await admit(dependencies, run);
-    return 'kind' in admission ? admission : await executeAgent(dependencies, run, { proxy, ...admission });
+    if ('kind' in admission) return admission;
+    const engineId = toAgentEngineId(place.request.spec, harness);
+    const watch = watchProbe(dependencies, { key: toAgentCallKey(input), engineId, ...admission });
+    try {
+      return await executeAgent(dependencies, run, { proxy, ...admission });
+    } finally {
+      watch.stop();
+    }
   } finally {
     await proxy?.close();
   }
@@ -121,15 +130,19 @@ function awaitKeys({ readKey }: Dependencies, { variablesEnv }: CommandHarness):
     throw comeBack(KEY_WAIT_MS, `Waiting for ${missing}, which this worker has not.`);
 }
 
-type Admission = { readonly requestNumber: number } | Extract<RunAgentResult, { kind: 'stopped' }>;
+type Admission =
+  | { readonly requestNumber: number; readonly probe: boolean }
+  | Extract<RunAgentResult, { kind: 'stopped' }>;
 
 /** The store lets it start, as it does every call; then its row is written. */
-async function admit({ db }: Dependencies, { input, place, harness }: AgentRun): Promise<Admission> {
+async function admit(dependencies: Dependencies, { input, place, harness }: AgentRun): Promise<Admission> {
+  const { db } = dependencies;
+  const engineId = toAgentEngineId(place.request.spec, harness);
   const { cell, tryNumber, session } = input;
   const admission = await beginCall(db, {
     key: toAgentCallKey(input),
     modelId: place.model.id,
-    engineId: toAgentEngineId(place, harness),
+    engineId,
     // Through the proxy every request reserves its own.
     worstTokens: 0,
     worstUsd: harness.proxy ? 0 : null,
@@ -139,13 +152,16 @@ async function admit({ db }: Dependencies, { input, place, harness }: AgentRun):
     case 'granted':
       if (!(await startCommandRun(db, { key: cell, tryNumber, session })))
         throw new Error('another delivery has started this agent meanwhile');
-      return { requestNumber: admission.requestNumber };
+      return { requestNumber: admission.requestNumber, probe: admission.probe };
     case 'stopped':
       return { kind: 'stopped', scope: 'run', code: admission.reason, spent: false };
     case 'over_budget':
       return { kind: 'stopped', scope: admission.scope, code: 'budget', spent: false };
-    case 'engine_down':
-      return { kind: 'stopped', scope: 'engine', code: admission.reason, spent: false };
+    case 'engine_down': {
+      const at = { ...place, generation: cell.generation };
+      const { message } = await blockEngine(dependencies, at, { ...admission, engineId });
+      return { kind: 'stopped', scope: 'engine', code: admission.reason, message, spent: false };
+    }
     case 'wait':
       throw comeBack(admission.waitMs, `waiting: ${admission.reason}`);
     case 'recorded':

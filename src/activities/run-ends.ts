@@ -10,6 +10,7 @@ import { listTaskRefs, loadPlan } from '../store/plans.ts';
 import { loadStoppedModels } from '../store/reservations.ts';
 import { finishRun, freezeRun, insertRun, loadRun, type MissingCell, type RunRow } from '../store/runs.ts';
 import type { Dependencies } from './dependencies.ts';
+import { listAgentEngines } from './agent-engine.ts';
 import { blockEngine } from './engine-watch.ts';
 import { fatal } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -75,7 +76,7 @@ export async function settleRun(dependencies: Pick<Dependencies, 'db'>, end: Run
 /** Cells of engines that are down, which nobody has told so. */
 async function blockLeftOver({ db }: Pick<Dependencies, 'db'>, { runId, generation }: RunRow): Promise<void> {
   const plan = await loadPlan(db, runId);
-  const engineIds = plan.spec.providers.map(toEngineId);
+  const engineIds = [...plan.spec.providers.map(toEngineId), ...listAgentEngines(plan.spec)];
   for (const down of await listDownEngines(db, engineIds))
     await blockEngine({ db }, { plan, generation }, down);
 }

@@ -31,7 +31,13 @@ export type NextTry =
     };
 
 /** What has opened the breaker of an engine: no try is granted any more (CB-08). */
-const STOPPING: ReadonlySet<string> = new Set(['credential', 'billing', 'no_evidence', 'engine_down']);
+const STOPPING: ReadonlySet<string> = new Set([
+  'credential',
+  'billing',
+  'no_evidence',
+  'missing_program',
+  'engine_down',
+]);
 
 const FIRST_DELAY_MS = 5_000;
 const LONGEST_DELAY_MS = 60_000;

@@ -56,9 +56,17 @@ export type CallModelResult =
     }
   | { readonly kind: 'ended'; readonly end: AgentEnd; readonly spent: Spent }
   /** The store granted no call: the run, the model or the engine has been stopped. */
-  | { readonly kind: 'stopped'; readonly scope: StopScope; readonly code: string }
+  | ({ readonly kind: 'stopped' } & Stop)
   /** The engine is down for a time, and nothing of this attempt has begun: others go on meanwhile. */
   | { readonly kind: 'held'; readonly waitMs: number };
+
+/** Why the store grants no call. */
+export type Stop = {
+  readonly scope: StopScope;
+  readonly code: string;
+  /** What is wrong with the engine, and what to do. */
+  readonly message?: string;
+};
 
 /** What takes no more calls. */
 export type StopScope = 'run' | 'model' | 'engine';
@@ -124,12 +132,7 @@ export type RunAgentResult =
       readonly spent: Spent;
     }
   /** The store granted no start, or no further call of its model. */
-  | {
-      readonly kind: 'stopped';
-      readonly scope: StopScope;
-      readonly code: string;
-      readonly spent: boolean;
-    };
+  | ({ readonly kind: 'stopped'; readonly spent: boolean } & Stop);
 
 /** What is recorded of one external agent. */
 export type CommandRun = {

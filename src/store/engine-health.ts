@@ -96,7 +96,7 @@ export async function listDownEngines(
 }
 
 /**
- * Gives each cell of these models that has not started its outcome `not_run`, with zero tries: many rows in one
+ * Gives each cell of these models and requests that has not started its outcome `not_run`, with zero tries: many rows in one
  * statement. Again: those that are left, which may be none. Returns how many.
  */
 export async function blockCells(
@@ -106,16 +106,19 @@ export async function blockCells(
     readonly generation: number;
     readonly engineId: string;
     readonly modelIds: readonly string[];
+    /** Indices of the requests that call it. */
+    readonly requests: readonly number[];
     readonly outcome: Outcome;
   },
 ): Promise<number> {
   const row = await selectRow<{ cells: number }>(db, {
-    text: 'select block_cells($1, $2, $3, $4, $5) as cells',
+    text: 'select block_cells($1, $2, $3, $4, $5, $6) as cells',
     values: [
       blocked.runId,
       blocked.generation,
       blocked.engineId,
       blocked.modelIds.map(escapeText),
+      blocked.requests,
       JSON.stringify(blocked.outcome),
     ],
   });

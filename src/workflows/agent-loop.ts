@@ -57,8 +57,7 @@ export async function runLoop(place: TryPlace, start: AgentState): Promise<LoopE
         }),
       },
     );
-    if (answer.kind === 'stopped')
-      return { kind: 'stopped', scope: answer.scope, code: answer.code, spent: progress.step > 1 };
+    if (answer.kind === 'stopped') return { ...answer, spent: progress.step > 1 };
     if (answer.kind === 'held') return { kind: 'held', untilMs: Date.now() + answer.waitMs };
     if (answer.kind === 'ended')
       return { kind: 'over', end: answer.end, answerDigest: progress.answerDigest };

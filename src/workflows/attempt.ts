@@ -3,7 +3,7 @@ import { formatAttemptKey, type Cell } from '../domain/ids.ts';
 import type { Reason } from '../domain/outcome.ts';
 import { NO_TRIES, planTry, type DiscardedTries } from '../domain/retry-scope.ts';
 import { drawFrom } from '../domain/stable-hash.ts';
-import type { AttemptResult } from '../domain/step.ts';
+import type { AttemptResult, Stop } from '../domain/step.ts';
 import type { AttemptInput } from '../domain/workflow-brief.ts';
 import { inProcess, nameTry, planning } from './activities.ts';
 import { gradeFresh } from './grade-fresh.ts';
@@ -154,24 +154,22 @@ async function gradeInProcess(
 async function recordStop(
   input: AttemptInput,
   tryNumber: number,
-  { scope, code, spent }: Extract<TryEnd, { kind: 'stopped' }>,
+  { scope, spent, ...stop }: Extract<TryEnd, { kind: 'stopped' }>,
 ): Promise<AttemptResult> {
   const began = spent || (scope === 'engine' && tryNumber > 1);
   const outcome = spent ? 'interrupted' : began ? 'infra' : 'not_run';
-  const end = { kind: 'failed', outcome, reason: toStopReason(input, { scope, code }) } as const;
+  const end = { kind: 'failed', outcome, reason: toStopReason(input, { scope, ...stop }) } as const;
   const kept = { kind: 'over', end, answerDigest: null, sessionScoresDigest: null } as const;
   return { ...(await record(input, began ? tryNumber : 0, kept)), stopped: scope };
 }
 
-function toStopReason(
-  { modelId, run }: AttemptInput,
-  { scope, code }: Pick<Extract<TryEnd, { kind: 'stopped' }>, 'scope' | 'code'>,
-): Reason {
-  const message =
-    scope === 'engine'
-      ? `the engine of "${modelId}" is down (${code}); mend it, then \`assay resume ${run.runId}\``
-      : `budgets.maxModelUsd allows no further call of "${modelId}"; raise it and \`assay resume\``;
-  return { code: scope === 'engine' ? 'engine_down' : 'budget', phase: 'run', message };
+function toStopReason({ modelId, run }: AttemptInput, { scope, code, message }: Stop): Reason {
+  if (scope !== 'engine') {
+    const cap = `budgets.maxModelUsd allows no further call of "${modelId}"; raise it and \`assay resume\``;
+    return { code: 'budget', phase: 'run', message: cap };
+  }
+  const down = `the engine of "${modelId}" is down (${code}); mend it, then \`assay resume ${run.runId}\``;
+  return { code: 'engine_down', phase: 'run', message: message ?? down };
 }
 
 const toCell = (input: AttemptInput): Cell => ({

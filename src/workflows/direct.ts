@@ -24,7 +24,7 @@ export async function runDirect({ input, cell, tryNumber }: TryPlace): Promise<T
     case 'ended':
       return { kind: 'over', end: answer.end, answerDigest: null, sessionScoresDigest: null };
     case 'stopped':
-      return { kind: 'stopped', scope: answer.scope, code: answer.code, spent: false };
+      return { ...answer, spent: false };
     case 'held':
       return { kind: 'held', untilMs: Date.now() + answer.waitMs };
   }

@@ -1,6 +1,6 @@
 import type { Cell } from '../domain/ids.ts';
 import type { AgentEnd, Reason } from '../domain/outcome.ts';
-import type { AgentProgress, SessionRef, StopScope } from '../domain/step.ts';
+import type { AgentProgress, SessionRef, Stop } from '../domain/step.ts';
 import type { AttemptLimits } from '../domain/suite.ts';
 import type { AttemptInput } from '../domain/workflow-brief.ts';
 import type { ToolDesk } from './tool-desk.ts';
@@ -26,7 +26,7 @@ export type TryEnd =
       readonly gradingFailure?: Reason | null;
     }
   /** The store granted no call; `spent` = calls of this try had been answered before. */
-  | { readonly kind: 'stopped'; readonly scope: StopScope; readonly code: string; readonly spent: boolean }
+  | ({ readonly kind: 'stopped'; readonly spent: boolean } & Stop)
   /** Nothing of it has begun, and its engine is down until then (milliseconds since 1970). */
   | { readonly kind: 'held'; readonly untilMs: number }
   | { readonly kind: 'continue'; readonly state: AgentState };

@@ -42,6 +42,7 @@ const block = (runId: string, generation = 1) =>
     generation,
     engineId: ENGINE,
     modelIds: ['fast'],
+    requests: [0],
     outcome: {
       kind: 'not_run',
       reason: { code: 'engine_down', phase: 'run', message: 'the engine is down' },

@@ -258,3 +258,33 @@ test('an agent through the recording proxy: its tokens and cost are those of its
   const calls = await loadCalls(assay, seen.runId);
   expect(calls.map(({ state }) => state)).toEqual(['completed', 'completed', 'completed']);
 });
+
+test('CB-03 CB-04 CB-13 a wrapper whose program is missing is started once; its other tasks are blocked, another agent runs', async () => {
+  const runId = await begin(assay, {
+    models: [{ id: 'm', provider: 'mock', model: 'oracle' }],
+    requests: ['no-such-agent', 'echo 1'].map((command, index) => ({
+      name: index === 0 ? 'wrapped' : 'sound',
+      suite: sums(3),
+      harness: { kind: 'command', command: ['sh', '-c', command] },
+      environment: { kind: 'host' },
+    })),
+  });
+  const result = await assay.result(runId);
+  const cells = await loadCells(assay, runId);
+  expect(cells.filter((cell) => cell.request === 'sound').map((cell) => cell.outcome)).toEqual([
+    'scored',
+    'scored',
+    'scored',
+  ]);
+  const wrapped = cells.filter((cell) => cell.request === 'wrapped');
+  expect(wrapped.map((cell) => `${cell.outcome} ${cell.try_number}`).toSorted()).toEqual([
+    'infra 1',
+    'not_run 0',
+    'not_run 0',
+  ]);
+  const starts = await loadCalls(assay, runId);
+  expect(starts.filter((call) => wrapped.some((cell) => cell.task === call.task))).toHaveLength(1);
+  expect(result.reason?.message).toMatch(
+    /^2 cells not run: engine "sh" is down: the program is missing .*; install the program, .*assay resume/,
+  );
+});

@@ -60,7 +60,8 @@ begin
     if call.rate_tokens is not null then
       perform correct_tokens(call, known_tokens, p_state = 'completed');
     end if;
-    if p_state = 'completed' then
+    -- What the end of an external agent says, only its caller knows.
+    if p_state = 'completed' and p_purpose <> 'command' then
       news := note_life(call.engine_id, call_role(p_purpose), p_run);
     end if;
     settled := 'settled';

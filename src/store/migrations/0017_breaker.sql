@@ -83,10 +83,13 @@ begin
   return false;
 end $$;
 
+-- Engines that have no queue of calls: programs of external agents.
+alter table runs add column watched_engines text[] not null default '{}';
+
 -- The open runs that call an engine.
 create function runs_of_engine(p_engine text) returns table (run_id text)
 language sql stable as $$
-  select r.run_id from runs r where r.finished_at is null and p_engine = any (r.engine_ids) order by r.run_id
+  select r.run_id from runs r where r.finished_at is null and p_engine = any (r.engine_ids || r.watched_engines) order by r.run_id
 $$;
 
 -- Opens the breaker of an engine, unless it is open. p_stays: only somebody's word closes it. Else one call finds
@@ -150,7 +153,12 @@ $$;
 -- Somebody starts or resumes a run: engines that are down are asked once more.
 create function reset_engines(p_run text, p_engines text[]) returns int
 language sql as $$
-  with down as (
+  with watched as (
+    update runs set watched_engines = p_engines where run_id = p_run
+  ), known as (
+    insert into engine_health (engine_id, role) select engine, 'agent' from unnest(p_engines) engine
+    on conflict do nothing
+  ), down as (
     select * from engine_health
     where engine_id = any (p_engines) and (tripped_at is not null or exhausted > 0) order by engine_id, role for update
   ), closed as (
@@ -168,7 +176,7 @@ $$;
 -- Gives each cell of these models that has not started its outcome: not run, zero tries. Cells that are just being
 -- recorded are passed over.
 create function block_cells(
-  p_run text, p_generation int, p_engine text, p_models text[], p_detail text
+  p_run text, p_generation int, p_engine text, p_models text[], p_requests int[], p_detail text
 ) returns int language plpgsql set enable_nestloop = off as $$
 declare
   cells int;
@@ -176,7 +184,7 @@ begin
   with blocked as (
     select a.task, a.attempt from attempts a join tasks t on t.run_id = p_run and t.task = a.task
     where a.run_id = p_run and a.generation = p_generation and a.planned and a.outcome is null
-      and t.model_id = any (p_models)
+      and t.model_id = any (p_models) and t.request_index = any (p_requests)
       and not exists (select from model_calls c where c.run_id = p_run and c.task = a.task
         and c.attempt = a.attempt and c.generation = p_generation)
       and not exists (select from environment_sessions s where s.run_id = p_run and s.task = a.task
