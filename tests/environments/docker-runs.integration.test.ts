@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { readSessions } from '../workflows/sessions.ts';
 import { bash, begin, loadCells, script, sums } from '../workflows/support.ts';
+import { expectEvaluationModes } from './evaluation-modes.ts';
 import { findEngineProblem, IMAGE, startEngine, type TestEngine } from './docker-subject.ts';
 
 const skip = findEngineProblem();
@@ -47,6 +48,11 @@ describe.skipIf(skip !== null)('runs in environment docker', () => {
       [runId],
     );
     expect(rows).toMatchObject([{ resources: { memoryBytes: 2 ** 28, pids: 100, by: 'docker' } }]);
+  });
+
+  test('AC-A2 AC-A6 AC-A19 an agent without network is graded in its own container, in a fresh one and in none', async () => {
+    await expectEvaluationModes(assay, { kind: 'docker', image: IMAGE });
+    expect(await engine.docker.listContainers({ all: true })).toEqual([]);
   });
 
   test('an image that cannot be had is told before anything starts', async () => {
