@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { readSessions } from '../workflows/sessions.ts';
 import { bash, begin, loadCells, script, sums } from '../workflows/support.ts';
-import { expectEvaluationModes } from './evaluation-modes.ts';
+import { GRADED_IN_ALL_MODES, runEvaluationModes } from './evaluation-modes.ts';
 import { findEngineProblem, IMAGE, startEngine, type TestEngine } from './docker-subject.ts';
 
 const skip = findEngineProblem();
@@ -51,7 +51,7 @@ describe.skipIf(skip !== null)('runs in environment docker', () => {
   });
 
   test('AC-A2 AC-A6 AC-A19 an agent without network is graded in its own container, in a fresh one and in none', async () => {
-    await expectEvaluationModes(assay, { kind: 'docker', image: IMAGE });
+    expect(await runEvaluationModes(assay, { kind: 'docker', image: IMAGE })).toEqual(GRADED_IN_ALL_MODES);
     expect(await engine.docker.listContainers({ all: true })).toEqual([]);
   });
 

@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import type { Json } from '../../src/domain/json.ts';
 import type { TestAssay } from '../support/assay.ts';
 import { readSessions } from '../workflows/sessions.ts';
@@ -10,11 +9,18 @@ const WORK = `mkdir -p out; ${INTERFACES} > out/net; printf 42 > "out/the answer
 /** What the agent left lies where it left it, and the network is open again. */
 const GRADER = `grep -qx 1 out/net && grep -qx 42 "out/the answer" && test "$(${INTERFACES})" -gt 1`;
 
+/** What is recorded of a run in which all went well. */
+export const GRADED_IN_ALL_MODES = {
+  scores: ['reuse 1', 'fresh 1', 'none 1'],
+  calls: 6,
+  sessions: ['t1 closed', 't1 closed', 't1 closed', 't1/eval-1 closed'],
+};
+
 /** One agent without network, graded in each mode: in its own session, in a second one, and in none. */
-export async function expectEvaluationModes(
+export async function runEvaluationModes(
   assay: TestAssay,
   environment: { readonly kind: string; readonly [key: string]: Json },
-): Promise<void> {
+): Promise<typeof GRADED_IN_ALL_MODES> {
   const modes = ['reuse', 'fresh', 'none'] as const;
   const runId = await begin(assay, {
     models: [script([bash(WORK), { say: '1' }])],
@@ -32,12 +38,12 @@ export async function expectEvaluationModes(
   });
   await assay.result(runId);
   const cells = await loadCells(assay, runId);
-  expect(cells.map(({ request, detail, score }) => ({ request, detail, score }))).toMatchObject(
-    modes.map((request) => ({ request, score: 1 })),
-  );
-  expect((await loadCalls(assay, runId)).length).toBe(6);
   const sessions = await readSessions(assay, runId);
-  expect(
-    sessions.map(({ session_id, state }) => `${session_id.replace(/.*\/t1/, 't1')} ${state}`).toSorted(),
-  ).toEqual(['t1 closed', 't1 closed', 't1 closed', 't1/eval-1 closed']);
+  return {
+    scores: cells.map(({ request, score, detail }) => `${request} ${score ?? detail}`),
+    calls: (await loadCalls(assay, runId)).length,
+    sessions: sessions
+      .map(({ session_id, state }) => `${session_id.replace(/.*\/t1/, 't1')} ${state}`)
+      .toSorted(),
+  };
 }

@@ -10,7 +10,7 @@ import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { readSessions } from '../workflows/sessions.ts';
 import { bash, begin, loadCells, script, sums } from '../workflows/support.ts';
 import { describeBubblewrap } from './bubblewrap-subject.ts';
-import { expectEvaluationModes } from './evaluation-modes.ts';
+import { GRADED_IN_ALL_MODES, runEvaluationModes } from './evaluation-modes.ts';
 
 const { problem } = await describeBubblewrap();
 if (problem !== null) console.warn(`skipped: runs in environment bubblewrap: ${problem}`);
@@ -75,7 +75,7 @@ describe.skipIf(problem !== null)('runs in environment bubblewrap', () => {
   });
 
   test('AC-A2 AC-A6 AC-A19 an agent without network is graded in its own session, in a fresh one and in none', async () => {
-    await expectEvaluationModes(assay, { kind: 'bubblewrap' });
+    expect(await runEvaluationModes(assay, { kind: 'bubblewrap' })).toEqual(GRADED_IN_ALL_MODES);
   });
 
   test('AC-N1 a root directory that is not there is told before anything starts', async () => {
