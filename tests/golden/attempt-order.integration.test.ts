@@ -52,7 +52,7 @@ async function start(mode: Mode, kind: Trouble['kind']): Promise<string> {
 
 describe.skipIf(problem !== null)('the order of one attempt', { timeout: 300_000 }, () => {
   test.each(MODES)(
-    'AC-A1 AC-A2 AC-A3 AC-A5 AC-A8 AC-A11 AC-A16 AC-E1 AC-E2 evaluation %s, with a failure at each step: what is called and closed, which error is shown',
+    'AC-A1 AC-A2 AC-A3 AC-A5 AC-A8 AC-A11 AC-A16 AC-E1 AC-E2 AC-N4 AC-N5 evaluation %s, with a failure at each step: what is called and closed, which error is shown',
     async (mode) => {
       const runId = await start(mode, 'fail');
       expect(await assay.result(runId)).toMatchObject({ state: 'completed' });
@@ -69,7 +69,7 @@ describe.skipIf(problem !== null)('the order of one attempt', { timeout: 300_000
       const runId = await start(mode, 'hold');
       await waitFor('every attempt at its step', async () => log.isHeld(runId), 200_000);
       await workflowOf(assay, runId).cancel();
-      for (const one of listHeld(mode).filter(({ step }) => step.id === 'close'))
+      for (const one of listHeld(mode).filter(({ step }) => step.line === 'task close'))
         await waitFor('the cancel', () => hasCancel(toAttemptWorkflowId(runId, one)));
       log.release();
       await workflowOf(assay, runId)

@@ -23,8 +23,9 @@ const WORK = ': agent; mkdir -p out; printf 42 > out/answer.txt';
 
 /** Two requests, without and with keep, and in each a case for each step. */
 export function createGoldenRun(mode: Mode, marks: string, what: 'fail' | 'hold'): Json {
-  const fault = what === 'fail' ? { status: 400 } : { kind: 'hang' };
-  const cases = { model: { good: [{ say: '1', fault }], bad: [] } };
+  const broken = { good: [{ say: '1', fault: { status: 400 } }], bad: [] };
+  const hanging = { good: [{ say: '1', fault: { kind: 'hang' } }], bad: [] };
+  const cases: Json = what === 'fail' ? { model: broken, 'model-and-close': broken } : { model: hanging };
   const script = { cases, default: { good: [bash(WORK), { say: '1' }], bad: [] } };
   const command = { kind: 'command', command: ': grader; test "$(cat out/answer.txt)" = 42' };
   const server = { name: 'quiet', command: SERVER, variables: { MARKS: marks } };

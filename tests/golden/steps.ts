@@ -44,6 +44,8 @@ export const STEPS: readonly Step[] = [
   { id: 'restore-policy', line: 'evaluation network public', modes: FRESH },
   { id: 'second-close', line: 'evaluation close', modes: FRESH, kept: true },
   { id: 'close', line: 'task close', modes: MODES, kept: true },
+  // Of a model that fails: the first error is kept.
+  { id: 'model-and-close', line: 'task close', modes: REUSE },
   { id: 'record', line: 'gradeAndRecord', modes: MODES, times: 3 },
 ];
 
