@@ -50,6 +50,11 @@ export class CallTimers {
     this.#phase?.refresh();
   }
 
+  /** Nothing is waited for until `answered` is told again. */
+  rest(): void {
+    clearTimeout(this.#phase);
+  }
+
   stop(): void {
     clearTimeout(this.#total);
     clearTimeout(this.#phase);

@@ -24,6 +24,8 @@ export type ExchangeHead = {
 export interface BodyReader {
   /** Returns true when the answer is complete, whatever still follows. */
   push(chunk: Buffer): boolean;
+  /** Where it hands on what it reads: resolves when more can be taken; null = more can be taken now. */
+  readonly untilTaken?: () => Promise<void> | null;
 }
 
 export type ExchangeAnswer = ExchangeHead & {
@@ -115,13 +117,15 @@ class ExchangeCall implements Dispatcher.DispatchHandler {
     this.#reader = this.#request.onHead?.(this.#head) ?? null;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended !== null) return;
     this.#timers.moved();
     this.#bytes += chunk.length;
     if (this.#bytes > BODY_LIMIT_BYTES) return this.#fail(toSizeFault());
     if (this.#reader === null) this.#chunks.push(chunk);
     else this.#read(this.#reader, chunk);
+    const taken = this.#reader?.untilTaken?.() ?? null;
+    if (taken !== null) this.#restUntil(taken, controller);
   }
 
   onResponseEnd(): void {
@@ -130,6 +134,17 @@ class ExchangeCall implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#fail(error);
+  }
+
+  /** The provider waits too; that is not its own slowness. The time for the whole answer goes on. */
+  #restUntil(taken: Promise<void>, controller: Dispatcher.DispatchController): void {
+    controller.pause();
+    this.#timers.rest();
+    void taken.then(() => {
+      if (this.#ended !== null) return;
+      this.#timers.answered();
+      controller.resume();
+    });
   }
 
   #read(reader: BodyReader, chunk: Buffer): void {

@@ -62,6 +62,19 @@ export class PassThrough implements BodyReader {
     }
   }
 
+  /** An agent that reads slowly holds the provider back, not this process's memory. */
+  readonly untilTaken = (): Promise<void> | null => {
+    const response = this.#response;
+    if (!response.writableNeedDrain || response.destroyed) return null;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const go = (): void => {
+      response.off('drain', go).off('close', go);
+      resolve();
+    };
+    response.on('drain', go).on('close', go);
+    return promise;
+  };
+
   /** Whether the model's part of a stream is complete, whatever becomes of the connection. */
   get isFinished(): boolean {
     return this.#fault === null && this.#stream?.isFinished === true;

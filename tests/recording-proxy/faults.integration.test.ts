@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendJson, startHttpServer } from '../providers/http-server.ts';
@@ -210,3 +212,30 @@ test('a session that is gone, or that no server of the worker reaches, is told a
   const unreached = subject.openFor(cell, { session: failing(new Error('no nsenter')) });
   await expect(unreached).rejects.toThrow(ProxyUnreachableError);
 });
+
+test('an agent that does not read holds back the endpoint, and gets all once it reads', async () => {
+  const [chat] = WIRES;
+  const filler = `: ${'x'.repeat(64 * 1024)}\n\n`;
+  const count = 480;
+  let sent = 0;
+  await using endpoint = await startHttpServer(async (response) => {
+    stream(response, []);
+    for (sent = 0; sent < count; sent += 1) if (!response.write(filler)) await once(response, 'drain');
+    for (const event of chat!.events) response.write(event);
+    response.end();
+  });
+  await using opened = await open(chat!.kind, endpoint.baseUrl, { idle: '200ms' });
+  const { hostname, port } = new URL(opened.proxy.baseUrls.openai);
+  const agent = connect(Number(port), hostname);
+  const text = JSON.stringify(chat!.request({ stream: true }));
+  agent.write(
+    `POST ${chat!.path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${opened.proxy.token}\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+  );
+  await once(agent, 'readable');
+  await delay(500);
+  expect(sent).toBeLessThan(count / 2);
+  let bytes = 0;
+  for await (const chunk of agent) bytes += (chunk as Buffer).length;
+  expect(bytes).toBeGreaterThan(count * filler.length);
+  expect((await subject.read(opened.cell)).calls).toMatchObject([{ state: 'completed', outputTokens: 5 }]);
+}, 30_000);
