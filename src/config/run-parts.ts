@@ -100,13 +100,12 @@ function readRequests(run: RunText, gathered: Gathered): RunParts['requests'] {
 
 /** Keys that this version knows and does not use: a gate that never fires is refused, the rest is said. */
 function noteUnused({ value, source }: RunText, gathered: Gathered): void {
-  const refuse = (path: Path): void => {
-    const message = `"${path.join('.')}" is not available in this version; remove it (it would never be checked)`;
-    gathered.problems.push(toProblem(source, { path, at: 'key', message }));
-  };
   const { gates, judge } = value;
-  if (isMap(gates) && gates['baseline'] !== undefined && gates['baseline'] !== null)
-    refuse(['gates', 'baseline']);
+  if (isMap(gates) && gates['baseline'] !== undefined && gates['baseline'] !== null) {
+    const message =
+      '"gates.baseline" is not checked by a run itself; remove it and run `assay gate RUN --baseline last` after it';
+    gathered.problems.push(toProblem(source, { path: ['gates', 'baseline'], at: 'key', message }));
+  }
   if (judge !== undefined) {
     gathered.warnings.push('"judge" is not used in this version: no scorer asks a model');
   }

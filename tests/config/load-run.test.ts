@@ -113,7 +113,7 @@ context:   { tenant: acme }
 `);
   expect(toMessages(problems)).toEqual([
     'model "gpt-5-mini" does not take temperature 0: a reasoning model draws as it likes; remove it, steer by reasoningEffort',
-    '"gates.baseline" is not available in this version; remove it (it would never be checked)',
+    '"gates.baseline" is not checked by a run itself; remove it and run `assay gate RUN --baseline last` after it',
   ]);
 });
 

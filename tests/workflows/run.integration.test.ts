@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadReport } from '../../src/client/report.ts';
+import type { Report } from '../../src/reports/report-schema.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 
 let assay: TestAssay;
@@ -69,4 +71,52 @@ test('what an attempt took, what it must not say, its likeness and own code judg
     ['cost', 'cost', 0.5, false],
     ['latency', 'latency', 1, true],
   ]);
+});
+
+/** What a report says but for times, which no two runs share. */
+const withoutTimes = ({ boards, failures, totals }: Report) => ({
+  boards: boards.map(({ rows, ...board }) => ({
+    ...board,
+    rows: rows.map(({ figures: { latency: _latency, waitMs: _waitMs, ...figures }, ...row }) => ({
+      ...row,
+      figures,
+    })),
+  })),
+  failures,
+  totals,
+});
+
+test('FE-06 one at a time and side by side give the same report, FE-08 one broken model fails its own cells only', async () => {
+  const reports = [];
+  for (const taskConcurrency of [1, 32]) {
+    const runId = await assay.start({
+      name: 'width',
+      models: [
+        { id: 'right', provider: 'mock', model: 'oracle' },
+        { id: 'some', provider: 'mock', model: 'flaky', params: { accuracy: 0.5, seed: 3 } },
+        {
+          id: 'broken',
+          provider: 'mock',
+          model: 'fixed',
+          params: { text: 'x', faults: [{ fault: { status: 400, text: 'no such parameter' } }] },
+        },
+      ],
+      suite: questions(8),
+      execution: { taskConcurrency, seed: 7 },
+    });
+    await assay.result(runId);
+    reports.push(await loadReport(assay.connection, runId));
+  }
+  const [narrow, wide] = reports.map(withoutTimes);
+  expect(wide).toEqual(narrow);
+  const counts = narrow?.boards[0]?.rows.map(({ modelId, figures: { outcomes } }) => [
+    modelId,
+    outcomes.passed,
+    outcomes.wrong,
+    outcomes.error,
+  ]);
+  const some = counts?.find(([modelId]) => modelId === 'some');
+  expect(counts).toEqual([['right', 8, 0, 0], some, ['broken', 0, 0, 8]]);
+  expect(Number(some?.[1]) + Number(some?.[2])).toBe(8);
+  expect(Number(some?.[2])).toBeGreaterThan(0);
 });
