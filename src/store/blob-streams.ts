@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { CHUNK_BYTES, hasBlob } from './blobs.ts';
+import { CHUNK_BYTES, hasBlob, loadChunk } from './blobs.ts';
 import type { Db } from './pool.ts';
-import { selectRows } from './pool.ts';
 
 /** A value that can be read more than once, piece by piece. */
 export type Readable = () => Promise<AsyncIterable<Uint8Array>>;
@@ -77,15 +76,14 @@ async function insertChunk(
 
 /** A stored value piece by piece. Throws an error that names the digest when it is missing or damaged. */
 export async function* loadBlobStream(db: Db, digest: string): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
   let size = 0;
   for (let chunk = 0; chunk === 0 || chunk * CHUNK_BYTES < size; chunk += 1) {
-    const [row] = await selectRows<{ size_bytes: number | null; bytes: Buffer }>(db, {
-      name: 'load-chunk',
-      text: 'select size_bytes, bytes from blobs where digest = $1 and chunk = $2',
-      values: [digest, chunk],
-    });
+    const row = await loadChunk(db, digest, chunk);
     if (row === undefined) throw new Error(`The store has no chunk ${chunk} of blob ${digest}.`);
-    if (chunk === 0) size = row.size_bytes ?? 0;
+    if (chunk === 0) size = row.size ?? 0;
+    hash.update(row.bytes);
     yield row.bytes;
   }
+  if (hash.digest('hex') !== digest) throw new Error(`Blob ${digest} is damaged: its bytes have changed.`);
 }

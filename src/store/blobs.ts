@@ -64,7 +64,7 @@ export async function hasBlob(db: Db, digest: string): Promise<boolean> {
 export async function loadBlob(db: Db, digest: string): Promise<Buffer> {
   const first = await loadChunk(db, digest, 0);
   if (first === undefined) throw new Error(`The store has no blob ${digest}.`);
-  const size = first.size_bytes ?? 0;
+  const size = first.size ?? 0;
   const whole =
     first.bytes.byteLength === size ? first.bytes : await loadRest(db, digest, { first: first.bytes, size });
   if (toDigest(whole) !== digest) throw new Error(`Blob ${digest} is damaged: its bytes have changed.`);
@@ -86,12 +86,12 @@ async function loadRest(
   return whole;
 }
 
-type Chunk = { readonly size_bytes: number | null; readonly bytes: Buffer };
+export type Chunk = { readonly size: number | null; readonly bytes: Buffer };
 
-async function loadChunk(db: Db, digest: string, chunk: number): Promise<Chunk | undefined> {
+export async function loadChunk(db: Db, digest: string, chunk: number): Promise<Chunk | undefined> {
   const rows = await selectRows<Chunk>(db, {
     name: 'load-chunk',
-    text: 'select size_bytes, bytes from blobs where digest = $1 and chunk = $2',
+    text: 'select size_bytes as size, bytes from blobs where digest = $1 and chunk = $2',
     values: [digest, chunk],
   });
   return rows[0];
