@@ -3,7 +3,7 @@ import type { EnvironmentAbilities } from '../domain/environment-abilities.ts';
 import { PUBLIC, type NetworkPolicy } from '../domain/network-policy.ts';
 import type { EnforcedResources } from '../domain/resources.ts';
 import { inspectContainer, readEnforced, removeContainer } from './container-state.ts';
-import { removeContainerGroups } from './container-groups.ts';
+import { ContainerRemains } from './container-remains.ts';
 import { copyFiles } from './docker-copy.ts';
 import { DockerContainer } from './docker-container.ts';
 import { runInContainer } from './docker-exec.ts';
@@ -40,6 +40,8 @@ type Place = {
   readonly docker: Docker;
   readonly publicNetwork: PublicNetwork;
   readonly nsenter: string | null;
+  /** Null where they are out of this worker's reach, as the namespaces are. */
+  readonly remains: ContainerRemains | null;
   /** By session id, so that all who attach share one. */
   readonly containers: Map<string, DockerContainer>;
 };
@@ -49,11 +51,13 @@ const KIND = 'docker';
 /** Sessions in containers of a Docker engine, without rights, each from an image by its digest. */
 export function createDockerEnvironment(options: DockerOptions): EnvironmentProvider {
   const { socketPath, installationId } = options;
+  const nsenter = findNsenter(options);
   const place: Place = {
     options,
     docker: socketPath === undefined ? new Docker() : new Docker({ socketPath }),
     publicNetwork: { name: `assay-${installationId}`, labels: { 'assay.installation': installationId } },
-    nsenter: findNsenter(options),
+    nsenter,
+    remains: nsenter === null ? null : new ContainerRemains(options.root),
     containers: new Map(),
   };
   return {
@@ -185,11 +189,12 @@ async function close(place: Place, handle: SessionHandle): Promise<void> {
   const own = toHandle(place, handle.sessionId);
   await place.containers.get(handle.sessionId)?.release();
   place.containers.delete(handle.sessionId);
+  const network = toNetwork(place, own);
   const info = await inspectContainer(place.docker, own.root);
+  if (info !== null) place.remains?.note(own.root, info.Id);
   await removeContainer(place.docker, own.root);
-  // Only root works on this host's groups, and only of an engine on this host.
-  if (info !== null && place.nsenter !== null) removeContainerGroups(info.Id);
-  toNetwork(place, own).forget();
+  await place.remains?.end(own.root);
+  network.forget();
 }
 
 async function listSessions({ docker, options }: Place): Promise<readonly SessionHandle[]> {
@@ -203,6 +208,9 @@ async function listSessions({ docker, options }: Place): Promise<readonly Sessio
 
 /** The network of public sessions goes with the last session. */
 async function removeLeftovers(place: Place): Promise<void> {
+  for (const name of place.remains?.list() ?? []) {
+    if ((await inspectContainer(place.docker, name)) === null) await place.remains?.endAll(name);
+  }
   if ((await listSessions(place)).length > 0) return;
   await place.docker
     .getNetwork(place.publicNetwork.name)

@@ -7,6 +7,8 @@ import Docker from 'dockerode';
 import { createDockerEnvironment, type DockerOptions } from '../../src/environments/docker.ts';
 import type { EnvironmentProvider } from '../../src/environments/environment.ts';
 import { findProgram } from '../../src/environments/enter-sandbox.ts';
+import { killNow } from '../crash/kills.ts';
+import { findProcesses } from '../crash/processes.ts';
 import { makeRootFilesystem } from './root-filesystem.ts';
 
 export const IMAGE = 'assay-test:1';
@@ -56,7 +58,8 @@ export async function startEngine(): Promise<TestEngine> {
         if (Name.startsWith('assay-')) await docker.getNetwork(Id).remove();
       }
       await stopDaemon(engine, 'SIGTERM');
-      // What a crash left mounted.
+      // What a crash left running, which names the folder, and mounted.
+      killNow(findProcesses(folder).map(({ pid }) => pid));
       const mounts =
         readFileSync('/proc/mounts', 'utf8')
           .match(/\S+/g)

@@ -31,7 +31,7 @@ export async function findLeftBehind(place: LookedAt): Promise<readonly string[]
   ];
 }
 
-async function findProcessesOf({ db, dataDir, runId, mark }: LookedAt): Promise<readonly string[]> {
+async function findProcessesOf({ db, dataDir, runId, mark, seen }: LookedAt): Promise<readonly string[]> {
   const { rows } = await db.query<{ sessionId: string; root: string; kind: string; hostId: string }>(
     `select session_id as "sessionId", root, kind, host_id as "hostId" from environment_sessions
       where run_id = $1 and root is not null`,
@@ -43,6 +43,8 @@ async function findProcessesOf({ db, dataDir, runId, mark }: LookedAt): Promise<
     ...Array.from({ length: countRunning(mark) }, () => 'process: a sleep of an agent'),
     ...marked.map((pid) => `process: ${pid} has the mark of a session`),
     ...working.map(({ pid, command }) => `process: ${pid} ${command}`),
+    // The one that stands above a container's first process, and what has a container's group.
+    ...[...seen].flatMap((id) => findProcesses(id)).map(({ pid, command }) => `process: ${pid} ${command}`),
     ...findInSandboxes(dataDir).map((pid) => `process: ${pid} is in a sandbox`),
   ];
 }
