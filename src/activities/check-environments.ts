@@ -1,7 +1,5 @@
-import { isNarrower, type NetworkPhases } from '../domain/network-policy.ts';
-import { namesOfLimits } from '../domain/resources.ts';
-import type { RequestSpec, RunSpec, SessionSpec } from '../domain/run.ts';
-import type { EnvironmentAbilities } from '../domain/environment-abilities.ts';
+import { findUnable } from '../domain/environment-abilities.ts';
+import type { RequestSpec, RunSpec } from '../domain/run.ts';
 import { listLiveHosts, type LiveHost } from '../store/hosts.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
@@ -52,11 +50,11 @@ async function check(
   const toProblem = (problem: string): string => `request "${request.name}": ${problem}`;
   const provider = dependencies.environmentFor(environment.kind);
   const needs = { spec: environment, proxy: request.harness.kind === 'command' && request.harness.proxy };
-  const problems = findProblems(needs, await provider.describe()).map(toProblem);
+  const problems = findUnable(needs, await provider.describe()).map(toProblem);
   if (problems.length > 0) {
     const able = others.filter(({ environments }) => {
       const abilities = environments[environment.kind];
-      return abilities !== undefined && findProblems(needs, abilities).length === 0;
+      return abilities !== undefined && findUnable(needs, abilities).length === 0;
     });
     if (able.length === 0) return { kind: 'problems', problems };
     if (environment.image === null) return { kind: 'request', request };
@@ -69,36 +67,3 @@ async function check(
     return { kind: 'problems', problems: [toProblem((error as Error).message)] };
   }
 }
-
-type Needs = { readonly spec: SessionSpec; readonly proxy: boolean };
-
-function findProblems({ spec, proxy }: Needs, abilities: EnvironmentAbilities): readonly string[] {
-  if (abilities.problem !== null) return [abilities.problem];
-  const notes = abilities.notes.length === 0 ? '' : ` (${abilities.notes.join('; ')})`;
-  const { baseline, run, evaluation } = spec.network;
-  const modes = new Set([baseline, run, evaluation].map(({ mode }) => mode));
-  const missing = [...modes].filter((mode) => !abilities.networks.includes(mode));
-  const problems = missing.map(
-    (mode) => `environment ${spec.kind} cannot hold network "${mode}" here${notes}`,
-  );
-  if (changes(spec.network) && !abilities.switchesNetwork) {
-    problems.push(`environment ${spec.kind} cannot change the network of an open session${notes}`);
-  }
-  if (proxy && !abilities.reachesWorker)
-    problems.push(`environment ${spec.kind} reaches no recording proxy here${notes}`);
-  for (const limit of namesOfLimits(spec.resources)) {
-    if (abilities.resources.includes(limit)) continue;
-    problems.push(
-      `environment ${spec.kind} cannot hold the limit resources.${limit} here${notes}; remove it`,
-    );
-  }
-  return problems;
-}
-
-const changes = ({ baseline, run, evaluation }: NetworkPhases): boolean =>
-  [
-    [baseline, run],
-    [run, evaluation],
-  ].some(
-    ([from, to]) => from !== undefined && to !== undefined && (isNarrower(to, from) || isNarrower(from, to)),
-  );

@@ -7,6 +7,7 @@ import type { CallDetail, ToolCallDetail, TryDetail } from '../store/attempt-det
 import type { AttemptWarning } from '../store/attempt-warnings.ts';
 import { formatDuration, formatUsd, indent, toPrintable } from './format.ts';
 import { formatOutcome } from './format-outcome.ts';
+import { formatSession } from './format-session.ts';
 import type { NamedAttempt } from './show-case.ts';
 import { formatTextTable } from './text-table.ts';
 
@@ -30,6 +31,7 @@ export function formatAttempt({ attempt, testCase, transcript }: ShownAttempt): 
     section('Tool calls', attempt.toolCalls.length === 0 ? '' : formatTools(attempt.toolCalls)),
     section('External agent', attempt.agents.map(formatAgent).join('\n')),
     section('Analysis', attempt.analyses.map(formatAnalysis).join('\n')),
+    section('Environment', attempt.sessions.map(formatSession).join('\n')),
     section('Discarded tries', attempt.tries.map(formatTry).join('\n')),
     section('Warnings', attempt.warnings.map(formatWarning).join('\n')),
   ];

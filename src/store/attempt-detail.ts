@@ -1,12 +1,14 @@
 import type { AnalysisRow } from '../domain/analysis-row.ts';
 import type { AttemptKey } from '../domain/ids.ts';
 import type { Outcome } from '../domain/outcome.ts';
+import type { EnforcedResources } from '../domain/resources.ts';
 import type { Score } from '../domain/score.ts';
 import type { CommandRun } from '../domain/step.ts';
 import { loadAnalyses, type StoredAnalysis } from './analyses.ts';
 import type { AttemptWarning } from './attempt-warnings.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
+import type { SessionRow } from './sessions.ts';
 import { loadScores, toCellName } from './scores.ts';
 import { escapeText, unescapeNullable, unescapeText } from './text.ts';
 
@@ -35,6 +37,18 @@ export type AttemptDetail = {
   readonly analyses: readonly AnalysisRow[];
   /** What went wrong beside it and took nothing from it. */
   readonly warnings: readonly AttemptWarning[];
+  /** Of its environment, in the order in which they were opened. */
+  readonly sessions: readonly SessionDetail[];
+};
+
+export type SessionDetail = {
+  readonly tryNumber: number;
+  readonly purpose: SessionRow['purpose'];
+  readonly kind: string;
+  readonly hostId: string;
+  readonly state: SessionRow['state'];
+  /** The limits as they held; null = it was never open. */
+  readonly resources: EnforcedResources | null;
 };
 
 export type CallDetail = {
@@ -130,6 +144,7 @@ type Parts = {
   readonly tries: readonly (TryDetail & Located)[];
   readonly analyses: readonly StoredAnalysis[];
   readonly warnings: readonly (AttemptWarning & Located)[];
+  readonly sessions: readonly (SessionDetail & Located)[];
 };
 
 async function loadParts(db: Db, runId: string, task: number): Promise<Parts> {
@@ -158,6 +173,10 @@ async function loadParts(db: Db, runId: string, task: number): Promise<Parts> {
     tries: await load('late, stage, scope, pattern, error', 'tries WHERE late'),
     analyses: await loadAnalyses(db, { runId, task }),
     warnings: await load('phase, message', 'attempt_warnings WHERE noted_at'),
+    sessions: await load(
+      'purpose, kind, host_id as "hostId", state, resources',
+      'environment_sessions WHERE created_at',
+    ),
   };
 }
 
@@ -193,6 +212,7 @@ function toDetail(runId: string, row: StoredAttempt, parts: Parts): AttemptDetai
     tries: ofThis(parts.tries),
     analyses: ofThis(parts.analyses),
     warnings: ofThis(parts.warnings),
+    sessions: ofThis(parts.sessions),
   };
 }
 

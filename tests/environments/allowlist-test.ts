@@ -6,7 +6,7 @@ import { run } from './test-session.ts';
 
 /** The test of an allowlist, for every environment that can hold one; `open` gives a session that ends with its test. */
 export function testAllowlist(open: (request: Partial<OpenRequest>) => Promise<EnvironmentSession>): void {
-  test('an allowlist lets through what it names and nothing else, by the proxy alone', async () => {
+  test('AC-N3 an allowlist lets through what it names and nothing else, by the proxy alone', async () => {
     const server = createServer((_, response) => response.end('reached')).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once('listening', resolve));

@@ -78,7 +78,7 @@ test('what is not allowed is refused in words: other hosts, ports, names and the
   expect(await converse(at, 'GET /direct HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 403 /);
 });
 
-test('names, wildcards, addresses and ranges are admitted with their ports only', async () => {
+test('AC-N7 names, wildcards, addresses and ranges are admitted with their ports only', async () => {
   const admit = createAdmission(['127.0.0.1:80', '*.localhost', 'fd00::/8', 'localhost:443']);
   expect(await admit('127.0.0.1', 80)).toBe('127.0.0.1');
   expect(await admit('127.0.0.1', 81)).toBeNull();
@@ -86,4 +86,13 @@ test('names, wildcards, addresses and ranges are admitted with their ports only'
   expect(await admit('LOCALHOST.', 443)).not.toBeNull();
   expect(await admit('[fd00::1]', 1)).toBe('fd00::1');
   expect(await admit('fe80::1', 1)).toBeNull();
+  // By name and by address, allowed and refused, of each way to say it.
+  const byWildcard = createAdmission(['*.localhost']);
+  // Not every machine knows the name; that it is looked up says that it may be reached.
+  expect(await byWildcard('some.localhost', 80).catch(() => 'looked up')).not.toBeNull();
+  expect([await byWildcard('localhost', 80), await byWildcard('some.example', 80)]).toEqual([null, null]);
+  const byName = createAdmission(['localhost']);
+  expect([await byName('localhost', 1), await byName('127.0.0.1', 1)]).toEqual(['127.0.0.1', null]);
+  const byRange = createAdmission(['127.0.0.0/8']);
+  expect([await byRange('127.9.9.9', 1), await byRange('128.0.0.1', 1)]).toEqual(['127.9.9.9', null]);
 });

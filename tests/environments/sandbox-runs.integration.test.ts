@@ -1,11 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pino } from 'pino';
-import { cleanSandboxes, listSandboxes } from '../../src/client/sandboxes.ts';
-import { createBubblewrapEnvironment } from '../../src/environments/bubblewrap.ts';
-import { countSessions } from '../../src/worker/counted-environments.ts';
-import { reapSessions } from '../../src/worker/reap-sessions.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { readSessions } from '../workflows/sessions.ts';
 import { bash, begin, loadCells, script, sums } from '../workflows/support.ts';
@@ -40,39 +35,27 @@ describe.skipIf(problem !== null)('runs in environment bubblewrap', () => {
     expect(left.filter((name) => !name.startsWith('.'))).toEqual([]);
   });
 
-  test('a session that is to be kept outlives its run and goes when a person lets it, or its time is over', async () => {
-    const runId = await begin(assay, {
-      models: [script([bash('echo kept > f'), { say: 'done' }])],
-      suite: sums(1),
-      harness: { kind: 'agent', maxSteps: 5 },
-      environment: { kind: 'bubblewrap', keep: '1h', resources: { disk: '8m' } },
-    });
-    await assay.result(runId);
-    const [kept] = await listSandboxes(assay.connection);
-    expect(kept).toMatchObject({ state: 'retained', kind: 'bubblewrap', resources: { diskBytes: 8 << 20 } });
-    const provider = createBubblewrapEnvironment({
-      root: join(assay.dataDir, 'sandboxes'),
-      hostId: kept!.hostId,
-      installationId: kept!.hostId,
-      path: process.env['PATH'] ?? '',
-    });
-    const reap = () =>
-      reapSessions({
-        client: assay.client,
-        db: assay.db,
-        environments: countSessions([provider], { capacities: {}, opensPerSecond: 0 }),
-        hostId: kept!.hostId,
-        logger: pino({ level: 'error' }),
+  test.each(['reuse', 'fresh'])(
+    'AC-N4 each phase has its own network, evaluation %s: setup, agent, grader',
+    async (evaluation) => {
+      const port = new URL(`http://${assay.temporal.temporalAddress}`).port;
+      const look = `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && echo open || echo cut`;
+      const setup = `[ -e seen ] || { ${look}; } > seen`;
+      const grader = `[ "$(${look})" = open ] && [ "$(cat seen)" = "open\ncut" ] || { cat seen; ${look}; exit 1; }`;
+      const runId = await begin(assay, {
+        models: [script([bash(`{ ${look}; } >> seen`), { say: 'done' }])],
+        suite: {
+          ...sums(1, { setup }),
+          scorers: [{ kind: 'command', command: grader }],
+        },
+        harness: { kind: 'agent', maxSteps: 5 },
+        environment: { kind: 'bubblewrap', network: { run: 'none', evaluation: 'public' } },
+        evaluation,
       });
-    await reap();
-    const session = await provider.attach({ ...kept!, root: kept!.root ?? '' });
-    expect(await session?.listFiles('.')).toEqual(['f']);
-    await expect(cleanSandboxes(assay.connection, ['no-such'])).rejects.toThrow('No session "no-such"');
-    expect(await cleanSandboxes(assay.connection, [])).toEqual([kept!.sessionId]);
-    await reap();
-    expect(await listSandboxes(assay.connection)).toEqual([]);
-    expect(await provider.listSessions()).toEqual([]);
-  });
+      expect(await assay.result(runId)).toMatchObject({ state: 'completed' });
+      expect(await loadCells(assay, runId)).toMatchObject([{ outcome: 'scored', score: 1 }]);
+    },
+  );
 
   test('AC-A2 AC-A6 AC-A19 an agent without network is graded in its own session, in a fresh one and in none', async () => {
     expect(await runEvaluationModes(assay, { kind: 'bubblewrap' })).toEqual(GRADED_IN_ALL_MODES);

@@ -46,6 +46,50 @@ test('sessions open no faster than so many a second', async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(250);
 });
 
+test('AC-L2 a rate of 0 is none', async () => {
+  const slots = new SessionSlots({ capacity: 1_000, opensPerSecond: 0 });
+  const startedAt = performance.now();
+  for (let count = 0; count < 500; count += 1) {
+    await slots.reserveSlot(null, never);
+    slots.markSlotUsed();
+  }
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(slots.tryReserveSlot()).not.toBeNull();
+});
+
+test('AC-L11 who waits first is served first, and one that gave up leaves no gap', async () => {
+  const slots = new SessionSlots({ capacity: 1, opensPerSecond: 0 });
+  await slots.reserveSlot(null, never);
+  const served: string[] = [];
+  const leaving = new AbortController();
+  const wait = (name: string, signal = never): Promise<unknown> =>
+    slots.reserveSlot(null, signal).then(
+      () => served.push(name),
+      () => undefined,
+    );
+  const all = [wait('first'), wait('leaves', leaving.signal), wait('second'), wait('third')];
+  leaving.abort(new Error('it gave up'));
+  for (const _ of ['first', 'second', 'third']) {
+    slots.releaseSlot();
+    await delay(1);
+  }
+  await Promise.all(all);
+  expect(served).toEqual(['first', 'second', 'third']);
+});
+
+test('while a kind cannot be opened here, its sessions wait at the server; once it can they come', async () => {
+  const slots = new SessionSlots({ capacity: 2, opensPerSecond: 0 });
+  slots.setAvailable(false);
+  expect(slots.tryReserveSlot()).toBeNull();
+  let served = false;
+  const waiting = slots.reserveSlot(null, never).then(() => (served = true));
+  await delay(5);
+  expect(served).toBe(false);
+  slots.setAvailable(true);
+  await waiting;
+  expect(served).toBe(true);
+});
+
 test('a poll that waits for a place gives up when its worker ends', async () => {
   const slots = new SessionSlots({ capacity: 1, opensPerSecond: 0 });
   await slots.reserveSlot(null, never);
