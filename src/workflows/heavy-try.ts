@@ -14,8 +14,8 @@ type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 
 /**
  * One try in a session (SPEC 6.1): open and prepare, run the loop or the external agent, look at the agent's files,
- * with evaluation `reuse` grade in the session, close. The session is closed in every end but one: when the workflow is about to continue as
- * new, it stays open and travels in the state.
+ * with evaluation `reuse` grade in the session, close. The session is closed in every end but one: when the workflow is
+ * about to continue as new, it stays open and travels in the state.
  */
 export async function runHeavyTry(place: TryPlace, resumed: AgentState | null): Promise<TryEnd> {
   const sessionId = toSessionId(place);
