@@ -7,6 +7,7 @@ import {
 } from '../domain/command-harness.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
 import type { EnvironmentSession } from '../environments/environment.ts';
+import { adjustInput } from '../harnesses/adjust-input.ts';
 import { toPrompt } from '../harnesses/command.ts';
 import type { RecordingProxy } from './recording-proxy.ts';
 import type { CellPlace } from './run-reader.ts';
@@ -30,7 +31,7 @@ export type AgentCommand = {
 };
 
 export function toAgentCommand({ harness, place, session, proxy, readKey }: AgentPlace): AgentCommand {
-  const prompt = toPrompt(place.testCase);
+  const prompt = toPrompt(adjustInput(place.testCase, place.request.spec.environment));
   const way = harness.prompt;
   const values: { readonly [K in Placeholder]?: string | undefined } = {
     prompt,
