@@ -27,6 +27,9 @@ export const RESUMED_OUTCOMES: readonly OutcomeKind[] = [
   'unscored',
 ];
 
+/** What `retry` runs again unless it is told: whatever has no score, but tool calls of unknown outcome only by name. */
+export const RETRIED_OUTCOMES: readonly OutcomeKind[] = [...RESUMED_OUTCOMES, 'error'];
+
 export type Cancelling =
   | { readonly kind: 'requested' }
   /** It had ended before. */
@@ -85,15 +88,18 @@ export async function resumeRun(
     run,
     budgets,
     approved = false,
+    outcomes = RESUMED_OUTCOMES,
   }: {
     readonly run: RunRow;
     readonly budgets: RaisedBudgets;
+    /** Cells whose latest outcome is one of these run again; those of `resume` unless given. */
+    readonly outcomes?: readonly OutcomeKind[];
     /** Spending above `budgets.confirmAboveUsd` has been confirmed; else the run may wait for it again. */
     readonly approved?: boolean;
   },
 ): Promise<Resumed> {
-  const cells = await countResumable(connection, run);
-  const resume: ResumeRequest = { outcomes: RESUMED_OUTCOMES, ...budgets };
+  const cells = await countResumable(connection, run, outcomes);
+  const resume: ResumeRequest = { outcomes, ...budgets };
   const { spec } = await loadPlan(connection.db, run.runId);
   const keys = await handOverKeys(connection, listKeyNames(spec));
   const input = { runId: run.runId, resume, approved, ...(keys.length === 0 ? {} : { keys }) };
@@ -105,15 +111,23 @@ export async function resumeRun(
  * What a resume would have to be approved for: the estimate of the cells that it runs again. Null = nobody has to
  * be asked, or the run cannot be resumed, which `resumeRun` says.
  */
-export async function findResumeNeed({ db }: AssayConnection, run: RunRow): Promise<ApprovalNeed | null> {
+export async function findResumeNeed(
+  { db }: AssayConnection,
+  run: RunRow,
+  outcomes: readonly OutcomeKind[] = RESUMED_OUTCOMES,
+): Promise<ApprovalNeed | null> {
   if (run.planDigest === null) return null;
   const { spec, estimate } = await loadPlan(db, run.runId);
   if (spec.budgets.confirmAboveUsd === null) return null;
-  const cells = await countCellsByModel(db, { runId: run.runId, outcomes: RESUMED_OUTCOMES });
+  const cells = await countCellsByModel(db, { runId: run.runId, outcomes });
   return findApprovalNeed(spec.budgets, estimateOpenUsd(estimate, cells));
 }
 
-async function countResumable({ db }: AssayConnection, run: RunRow): Promise<number> {
+async function countResumable(
+  { db }: AssayConnection,
+  run: RunRow,
+  outcomes: readonly OutcomeKind[],
+): Promise<number> {
   const { runId, state } = run;
   if (!isTerminal(state)) {
     throw new ClientError(
@@ -126,8 +140,13 @@ async function countResumable({ db }: AssayConnection, run: RunRow): Promise<num
     );
   }
   const counts = await loadOutcomeCounts(db, runId);
-  const cells = RESUMED_OUTCOMES.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
+  const cells = outcomes.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
   if (cells > 0) return cells;
+  if (outcomes !== RESUMED_OUTCOMES) {
+    throw new ClientError(
+      `Run ${runId} has no cell that is ${outcomes.join(' or ')}: \`assay report ${runId}\` says what its cells are.`,
+    );
+  }
   throw new ClientError(
     `Nothing is left to run in ${runId}: every cell has a result. \`assay report ${runId}\` shows them.`,
   );

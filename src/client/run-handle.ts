@@ -8,7 +8,14 @@ import { loadRun } from '../store/runs.ts';
 import type { Steered } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 import type { AssayConnection } from './connect.ts';
-import { cancelRun, resumeRun, type Cancelling, type RaisedBudgets, type Resumed } from './control-run.ts';
+import {
+  cancelRun,
+  resumeRun,
+  RETRIED_OUTCOMES,
+  type Cancelling,
+  type RaisedBudgets,
+  type Resumed,
+} from './control-run.ts';
 import { findRun } from './find-run.ts';
 import type { RunProgress } from './progress.ts';
 import { loadReport } from './report.ts';
@@ -114,6 +121,21 @@ export class RunHandle {
     const resumed = await resumeRun(this.connection, { run, budgets, approved });
     this.generation = resumed.generation;
     return resumed;
+  }
+
+  /** Runs exactly the cells again whose latest outcome is named, as a new generation; earlier rows stay visible. */
+  async retry({
+    only = RETRIED_OUTCOMES,
+    approved = false,
+    ...budgets
+  }: RaisedBudgets & {
+    readonly only?: readonly OutcomeKind[];
+    readonly approved?: boolean;
+  } = {}): Promise<Resumed> {
+    const run = await findRun(this.connection.db, this.runId);
+    const retried = await resumeRun(this.connection, { run, budgets, approved, outcomes: only });
+    this.generation = retried.generation;
+    return retried;
   }
 
   /** Every planned cell in its latest generation, by task and attempt; read in pages, so that memory stays flat. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resumeRun } from '../../src/client/control-run.ts';
+import { RunHandle } from '../../src/client/run-handle.ts';
 import { loadReportRows } from '../../src/store/report-rows.ts';
 import { loadRun } from '../../src/store/runs.ts';
 import { reapRuns } from '../../src/worker/reap-runs.ts';
@@ -140,6 +141,34 @@ test('infra cells of an endpoint that was down run again on resume; under pass l
     outcomes: { scored: 2 },
   });
   expect(server.calls()).toHaveLength(6);
+});
+
+test('C6 a retry runs exactly the cells that are named, again and again; the others keep their rows', async () => {
+  let sick = true;
+  await using server = await startModelServer((response, seen) => {
+    const question = readQuestion(seen);
+    if (sick && question.includes(' 1 ')) return sendJson(response, { error: { message: 'no' } }, 400);
+    if (sick && question.includes(' 2 ')) return sendJson(response, { error: { message: 'boom' } }, 500);
+    sendJson(response, answerSum(seen));
+  });
+  const runId = await begin(assay, {
+    providers: [server.provider({ retry: { max: 0 } })],
+    models: [MODEL],
+    suite: sums(6),
+  });
+  await assay.result(runId);
+  expect(await countOutcomes(assay, runId)).toEqual({ scored: 4, error: 1, infra: 1 });
+  const handle = new RunHandle(assay.connection, runId);
+  await expect(handle.retry({ only: ['refused'] })).rejects.toThrow('has no cell that is refused');
+  const before = await loadCells(assay, runId, 1);
+  sick = false;
+  expect(await handle.retry({ only: ['error'] })).toMatchObject({ cells: 1, generation: 2 });
+  expect(await handle.result()).toMatchObject({ state: 'completed', outcomes: { scored: 5, infra: 1 } });
+  expect(server.calls()).toHaveLength(7);
+  expect(await handle.retry()).toMatchObject({ cells: 1, generation: 3 });
+  expect(await handle.result()).toMatchObject({ outcomes: { scored: 6 } });
+  expect(server.calls()).toHaveLength(8);
+  expect(await loadCells(assay, runId, 1)).toEqual(before);
 });
 
 test('AA-11 an unknown run cannot be resumed, and a finished one makes no call', async () => {

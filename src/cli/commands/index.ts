@@ -11,6 +11,7 @@ import { addPause } from './pause.ts';
 import { addReport } from './report.ts';
 import { addResolve } from './resolve.ts';
 import { addResume } from './resume.ts';
+import { addRetry } from './retry.ts';
 import { addRun } from './run.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSchema } from './schema.ts';
@@ -38,6 +39,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addResolve,
   addCancel,
   addResume,
+  addRetry,
   addUp,
   addDown,
   addDoctor,

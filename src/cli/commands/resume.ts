@@ -13,7 +13,13 @@ export const addResume: AddCommand = (program, run) => {
     .action((word: string, { maxUsd, detach, yes }: ResumeOptions) =>
       run(async (context) => {
         const { resumeByWord } = await import('../resume-by-word.ts');
-        const resume = { word, maxUsd: maxUsd ?? null, detach: detach === true, yes: yes === true };
+        const resume = {
+          word,
+          maxUsd: maxUsd ?? null,
+          detach: detach === true,
+          yes: yes === true,
+          outcomes: null,
+        };
         return resumeByWord(resume, context);
       }),
     );
