@@ -14,26 +14,73 @@ export const NEEDS_ROOT =
 /** The network that public sessions are on; sessions do not see each other there. */
 export type PublicNetwork = { readonly name: string; readonly labels: { readonly [name: string]: string } };
 
-/** Makes the network of this installation when it is not there. */
+const making = new WeakMap<Docker, Promise<void>>();
+
+/** Makes the network of this installation when it is not there. The engine does not mind making one name twice. */
 export async function ensurePublicNetwork(docker: Docker, network: PublicNetwork): Promise<void> {
-  try {
-    await docker.getNetwork(network.name).inspect();
-    return;
-  } catch (error) {
-    if (!isStatus(error, 404)) throw error;
-  }
+  const begun = making.get(docker);
+  if (begun !== undefined) return begun;
+  const made = makePublicNetwork(docker, network).finally(() => making.delete(docker));
+  making.set(docker, made);
+  await made;
+}
+
+async function makePublicNetwork(docker: Docker, { name, labels }: PublicNetwork): Promise<void> {
+  if ((await keepOne(docker, name)) > 0) return;
   await docker
     .createNetwork({
-      Name: network.name,
+      Name: name,
       Driver: 'bridge',
-      CheckDuplicate: true,
       Options: { 'com.docker.network.bridge.enable_icc': 'false' },
-      Labels: { ...network.labels },
+      Labels: { ...labels },
     })
     .catch((error: unknown) => {
-      // Another open was faster.
+      // Another worker was faster.
       if (!isStatus(error, 409)) throw error;
     });
+  await keepOne(docker, name);
+}
+
+/**
+ * How many networks have that name, 0 or 1 at the end. Workers that ask at the same time get one each, and then the
+ * engine refuses the name as ambiguous, for containers and for the end of either: those without a container go.
+ */
+async function keepOne(docker: Docker, name: string): Promise<number> {
+  const found = await findByName(docker, name);
+  if (found.length < 2) return found.length;
+  const used = await Promise.all(
+    found.map(async (id) => {
+      const { Containers = {} } = await docker.getNetwork(id).inspect();
+      return { id, containers: Object.keys(Containers).length };
+    }),
+  );
+  const [, ...others] = used.toSorted((one, other) => other.containers - one.containers);
+  for (const { id } of others) await removeNetwork(docker, id);
+  return 1;
+}
+
+/** Ids, the oldest first. */
+async function findByName(docker: Docker, name: string): Promise<readonly string[]> {
+  const listed = await docker.listNetworks({ filters: { name: [name] } });
+  return listed
+    .filter(({ Name }) => Name === name)
+    .toSorted((one, other) => (one.Created ?? '').localeCompare(other.Created ?? ''))
+    .map(({ Id }) => Id);
+}
+
+/** Not there, or a session is just being opened on it: both are well. */
+const removeNetwork = (docker: Docker, id: string): Promise<void> =>
+  docker
+    .getNetwork(id)
+    .remove()
+    .then(() => undefined)
+    .catch((error: unknown) => {
+      if (!isStatus(error, 403, 404, 409)) throw error;
+    });
+
+/** Every network of that name on which no container is. */
+export async function removePublicNetwork(docker: Docker, { name }: PublicNetwork): Promise<void> {
+  for (const id of await findByName(docker, name)) await removeNetwork(docker, id);
 }
 
 /** What one container reaches, and the file in which that is remembered for the next worker. */

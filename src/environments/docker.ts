@@ -8,7 +8,13 @@ import { copyFiles } from './docker-copy.ts';
 import { DockerContainer } from './docker-container.ts';
 import { runInContainer } from './docker-exec.ts';
 import { ensureImage, isStatus, resolveImage, type PullProgress } from './docker-images.ts';
-import { DockerNetwork, ensurePublicNetwork, NEEDS_ROOT, type PublicNetwork } from './docker-network.ts';
+import {
+  DockerNetwork,
+  ensurePublicNetwork,
+  removePublicNetwork,
+  NEEDS_ROOT,
+  type PublicNetwork,
+} from './docker-network.ts';
 import { toContainerOptions } from './docker-options.ts';
 import { listResolvers } from './docker-resolvers.ts';
 import { findProgram } from './enter-sandbox.ts';
@@ -212,13 +218,7 @@ async function removeLeftovers(place: Place): Promise<void> {
     if ((await inspectContainer(place.docker, name)) === null) await place.remains?.endAll(name);
   }
   if ((await listSessions(place)).length > 0) return;
-  await place.docker
-    .getNetwork(place.publicNetwork.name)
-    .remove()
-    .catch((error: unknown) => {
-      // Not there, or a session is just being opened on it.
-      if (!isStatus(error, 403, 404, 409)) throw error;
-    });
+  await removePublicNetwork(place.docker, place.publicNetwork);
 }
 
 async function endLeftProcesses(place: Place, handle: SessionHandle): Promise<boolean> {

@@ -193,6 +193,25 @@ describe.skipIf(skip !== null)('environment docker', { timeout: 60_000 }, () => 
     expect(networks.toSorted()).toEqual(['host', 'none']);
   });
 
+  test('a network that the engine has twice serves sessions, and both go with the last one', async () => {
+    const provider = engine.create(root);
+    const first = await open();
+    const listOwn = async () =>
+      (await engine.docker.listNetworks()).filter(({ Name }) => Name.startsWith('assay-'));
+    const Name = (await listOwn())[0]?.Name ?? '';
+    await provider.close(first.handle);
+    await provider.removeLeftovers();
+    const makes = Array.from({ length: 8 }, () => engine.docker.createNetwork({ Name, Driver: 'bridge' }));
+    await Promise.allSettled(makes);
+    expect((await listOwn()).length).toBeGreaterThan(1);
+    const opened = await Promise.all([open(), open()]);
+    for (const session of opened) expect(await run(session, 'echo there')).toMatchObject({ exitCode: 0 });
+    expect(await listOwn()).toHaveLength(1);
+    for (const session of opened) await provider.close(session.handle);
+    await provider.removeLeftovers();
+    expect(await listOwn()).toEqual([]);
+  });
+
   test('a session whose container was removed behind its back is told as gone', async () => {
     const session = await open();
     await engine.docker.getContainer(session.handle.root).remove({ force: true });
