@@ -18,8 +18,9 @@ export type SimilarityDefinition = {
  * A scorer by meaning: the cosine of the answer's and the target's vector, the closest of a list, 0 where it is
  * negative. Give it a `threshold` in the suite: nothing but the same direction reaches 1.
  */
-export const defineSimilarity = ({ name, embed, timeout }: SimilarityDefinition): DefinedScorer =>
-  defineScorer({
+export function defineSimilarity(definition: SimilarityDefinition): DefinedScorer {
+  const { name, embed, timeout } = definition;
+  return defineScorer({
     name,
     needsTarget: true,
     ...(timeout === undefined ? {} : { timeout }),
@@ -33,6 +34,7 @@ export const defineSimilarity = ({ name, embed, timeout }: SimilarityDefinition)
       return { value: Math.min(1, value), explanation: `cosine ${value.toFixed(3)}` };
     },
   });
+}
 
 function toCosine(one: readonly number[], other: readonly number[]): number {
   if (one.length !== other.length)
