@@ -18,7 +18,7 @@ const read = (text: string): Document => JSON.parse(text) as Document;
 
 const slowRun = {
   name: 'slow',
-  models: [{ id: 'right', provider: 'mock', model: 'oracle', params: { latencyMs: 400 } }],
+  models: [{ id: 'right', provider: 'mock', model: 'oracle', params: { latencyMs: 1_000 } }],
   suite: {
     name: 'sums',
     scorers: ['exact'],
@@ -192,7 +192,7 @@ test('the first Ctrl-C cancels with cleanup and ends with 130; resume completes 
   expect(resumed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('40 of 40') });
 });
 
-test('a second Ctrl-C leaves at once, and the run is cancelled all the same', async () => {
+test('AC-L8 a second Ctrl-C leaves at once, and the run is cancelled all the same', async () => {
   const command = place.start('run', place.writeRunFile(slowRun), '--run-id', 'left');
   await waitForLine(command, /running/);
   command.process.kill('SIGINT');

@@ -63,7 +63,7 @@ describe.each(KINDS)('environment %s', (kind) => {
     ]);
   });
 
-  test('an agent whose calls go through the recording proxy needs a way to it', () => {
+  test('AC-N6 an agent whose calls go through the recording proxy needs a way to it', () => {
     const unable = findUnable({ spec: toSpec(kind), proxy: true }, { ...ALL, reachesWorker: false });
     expect(unable).toEqual([`environment ${kind} reaches no recording proxy here`]);
   });

@@ -37,7 +37,7 @@ test('AC-A10 an analyzer that throws leaves score and outcome alone, and its err
   expect(attempt?.warnings).toEqual([]);
 });
 
-test('the plan of an attempt is there before anything opens, its tries have the same, and equal ones are kept once', async () => {
+test('AC-R4 the plan of an attempt is there before anything opens, its tries have the same, and equal ones are kept once', async () => {
   const runId = await begin(assay, {
     models: [script([{ say: '1' }])],
     suite: sums(2, { setup: 'exit 7' }),

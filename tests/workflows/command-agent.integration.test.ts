@@ -123,7 +123,7 @@ test('usage is read from JSON lines, a document, a file or a pattern, and what i
   expect(rows.run.warnings.join()).toContain('2 agents did not say what they used');
 });
 
-test('F24 AC-A13 C22 a time-out ends the whole tree, keeps what the agent left, and is graded', async () => {
+test('F24 AC-A13 AC-A14 C22 a time-out ends the whole tree, keeps what the agent left, and is graded', async () => {
   const mark = makeMark();
   const stubborn = `trap '' TERM; (setsid sh -c "trap '' TERM; sleep ${mark}" &); echo 42 > answer.txt; echo so far; sleep ${mark}`;
   const scorers = [{ kind: 'command', command: 'test "$(cat answer.txt)" = 42' }];

@@ -51,7 +51,7 @@ const { problem } = await describeBubblewrap();
 if (problem !== null) console.warn(`skipped: environment bubblewrap: ${problem}`);
 
 describe.skipIf(problem !== null)('in bubblewrap without a network', () => {
-  test('an external agent reaches its model alone, and what it was told and said is shown', async () => {
+  test('AC-N6 an external agent reaches its model alone, and what it was told and said is shown', async () => {
     const usage = { inputTokens: 100, outputTokens: 10 };
     const tool = { name: 'run', arguments: { command: 'ls' } };
     const first = [
