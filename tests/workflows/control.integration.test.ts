@@ -150,7 +150,11 @@ test('taskConcurrency is lowered and raised while a run goes on, and holds', asy
   let open = 0;
   let most = 0;
   const waiting: (() => void)[] = [];
+  let answered = 0;
   await using server = await startModelServer(async (response, seen) => {
+    // The first call is the probe that the others wait for.
+    answered += 1;
+    if (answered === 1) return sendJson(response, answerSum(seen));
     open += 1;
     most = Math.max(most, open);
     await new Promise<void>((resolve) => waiting.push(resolve));
