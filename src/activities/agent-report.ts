@@ -6,7 +6,7 @@ import { createAnswerReader, type AnswerReader } from '../harnesses/answer-reade
 import type { TextReader } from '../harnesses/json-reader.ts';
 import { createUsageReader, type ReportedUsage, type UsageReader } from '../harnesses/usage-reader.ts';
 
-/** A look at what an agent left may take so long (SPEC 6.1); it calls no model. */
+/** A look at what an agent left may take so long; it calls no model. */
 const COLLECT_MS = 60_000;
 
 /** Reads an agent's own words: its answer and, where the proxy does not know it, its usage. */

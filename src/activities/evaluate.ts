@@ -21,7 +21,7 @@ import type { CellPlace } from './run-reader.ts';
 import { isStoreAway, untilStoreIsBack } from './until-written.ts';
 
 /**
- * Activity `evaluate`: the scorers that need a session, by evaluation mode (SPEC 6.2). What keeps them from a
+ * Activity `evaluate`: the scorers that need a session, by evaluation mode. What keeps them from a
  * verdict is a result, for the attempt to decide on; a verdict is never made up.
  */
 export const createEvaluating = (dependencies: Dependencies) => ({

@@ -12,7 +12,7 @@ import { fatal } from './failure.ts';
 const HEALTH_TIMEOUT_MS = 6_000;
 
 /**
- * What can be found out before anything is spent (SPEC 4): throws `InvalidRun` with every problem, and
+ * What can be found out before anything is spent: throws `InvalidRun` with every problem, and
  * returns the models to skip, each with its reason.
  */
 export async function preflight(dependencies: Dependencies, spec: RunSpec): Promise<readonly SkippedModel[]> {

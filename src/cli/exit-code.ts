@@ -19,7 +19,7 @@ export type ExitDecision = {
 };
 
 /**
- * Exit code of a command that saw a run end (SPEC 14). How the run ended goes before its figures, and
+ * Exit code of a command that saw a run end. How the run ended goes before its figures, and
  * coverage before the other gates: figures over too few cells are no basis for them. A completed run that
  * left cells out (a model's cap), or in which nothing was scored, is an unfinished end too.
  */

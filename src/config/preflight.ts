@@ -17,7 +17,7 @@ type Ready = {
   readonly gathered: Gathered;
 };
 
-/** What can be known to fail from the files alone (SPEC 4.2). */
+/** What can be known to fail from the files alone. */
 export function checkBeforeStart(ready: Ready): void {
   for (const [key, suite] of ready.suites) checkTargets(key, suite, ready);
   for (const request of ready.spec.requests) {

@@ -1,4 +1,4 @@
-/** How many calls of one engine a worker has in flight, as the provider bears them (SPEC 7). */
+/** How many calls of one engine a worker has in flight, as the provider bears them. */
 export type SlotState = {
   readonly limit: number;
   /** Milliseconds since 1970; null = never. */

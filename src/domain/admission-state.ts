@@ -4,8 +4,7 @@ import type { TerminalState } from './outcome.ts';
 import type { RateLine, Rates } from './rate-line.ts';
 
 /**
- * The rules of `beginCall` in `store/` and of what settles a call, without a database: property tests compare
- * the two (SPEC 7, "Write-ahead and admission in one statement"; SPEC 11, "Budgets").
+ * The rules of `beginCall` in `store/` and of what settles a call, without a database: property tests compare the two.
  */
 export type AdmissionState = {
   readonly runId: string;

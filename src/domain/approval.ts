@@ -19,7 +19,7 @@ export type Decision = {
 };
 
 /**
- * Spending above `budgets.confirmAboveUsd` needs a person's word (SPEC 4), and so does a cost that cannot be
+ * Spending above `budgets.confirmAboveUsd` needs a person's word, and so does a cost that cannot be
  * estimated. Null = nobody has to be asked.
  */
 export function findApprovalNeed(

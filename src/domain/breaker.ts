@@ -1,5 +1,5 @@
 /**
- * The breaker of one engine in one role (SPEC 11), without a database: `src/store/migrations/0017_breaker.sql` is
+ * The breaker of one engine in one role, without a database: `src/store/migrations/0017_breaker.sql` is
  * its form in the store, and property tests compare the two. Times are milliseconds since 1970.
  */
 export type Health = {

@@ -17,7 +17,7 @@ const ADVICE: { readonly [K in ClassifiedFailure['class']]?: string } = {
 const NOT_FOUND = "check providers[].baseUrl and the model's name, then run again";
 
 /**
- * What a model call that failed for good means for its attempt (SPEC 5): a request that the model refused
+ * What a model call that failed for good means for its attempt: a request that the model refused
  * is an `error` of that input; an engine that does not answer is `infra`, or `interrupted` once tokens
  * were spent; a context overflow ends the loop and is graded.
  */

@@ -47,7 +47,7 @@ const RETRYABLE: ReadonlySet<FailureClass> = new Set([
 const toVerdict = (name: FailureClass): Verdict => ({ class: name, retryable: RETRYABLE.has(name) });
 
 /**
- * Class of a failed model call (SPEC 7): user rules, then what the caller itself saw, then cancellation,
+ * Class of a failed model call: user rules, then what the caller itself saw, then cancellation,
  * structured codes, status, system codes, anchored texts. Anything else is `unknown` and retried.
  * `now` in milliseconds since the epoch reads `Retry-After` dates.
  */

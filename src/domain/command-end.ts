@@ -28,7 +28,7 @@ export type CommandFacts = {
 const NOT_STARTED: readonly (number | null)[] = [126, 127];
 
 /**
- * What the end of an external agent means for its attempt (SPEC 5 and 11): without any sign of a model a program that
+ * What the end of an external agent means for its attempt: without any sign of a model a program that
  * never started is `infra`; tokens always win; a time-out is a limit and is graded; any other failure is the agent's,
  * unless the end of its output says that the API refuses for good.
  */

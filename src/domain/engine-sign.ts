@@ -14,9 +14,9 @@ export type EngineSign =
   | null;
 
 /**
- * The detector of failed model calls (SPEC 7, "Breaker"; SPEC 11, "Evidence rule"): token usage always wins; a bad
- * key, an empty account and a success without evidence trip at once; a call whose retries are used up counts; a
- * refusal of this very input shows that the engine judges inputs, so it is a sign of life.
+ * The detector of failed model calls: token usage always wins; a bad key, an empty account and a success without
+ * evidence trip at once; a call whose retries are used up counts; a refusal of this very input shows that the engine
+ * judges inputs, so it is a sign of life.
  */
 export function findEngineSign(failure: {
   readonly classified: Pick<ClassifiedFailure, 'class' | 'status' | 'retryAfterMs'>;

@@ -1,5 +1,5 @@
 /**
- * Class of a failed model call (SPEC 7). `retryable` classes are tried again; `breaker` classes say
+ * Class of a failed model call. `retryable` classes are tried again; `breaker` classes say
  * something about the engine, not about this input.
  */
 export type FailureClass =

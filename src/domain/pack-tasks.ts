@@ -25,7 +25,7 @@ export type Pack = {
   readonly attempts: number;
 };
 
-/** Whether the tasks of a request share workflows (SPEC 6.1). */
+/** Whether the tasks of a request share workflows. */
 export function isPacked(rule: PackingRule, requestIndex: number): boolean {
   const request = rule.requests[requestIndex];
   if (request === undefined || !request.light || rule.packing === 'off') return false;

@@ -1,7 +1,7 @@
 import { PACK_PLACES, type Pack } from './pack-tasks.ts';
 
 /**
- * The run's window of places (running attempts, SPEC 6.1): how many a workflow gets when it starts, when
+ * The run's window of places (running attempts): how many a workflow gets when it starts, when
  * it is worth starting one, and who gets places that are left over at the tail.
  */
 

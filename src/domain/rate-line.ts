@@ -1,8 +1,8 @@
 /**
  * The line in which the requests of one engine wait for its rates, over all workers and runs: the rules of
- * `look_start`, `take_start` and `correct_tokens` in `store/`, without a database (SPEC 7, "Requests and tokens per
- * minute"). A virtual scheduler with one place after another (GCRA, ITU-T I.371, with a tolerance of 0): a start
- * holds the line for its share of the minute. Times are milliseconds since 1970.
+ * `look_start`, `take_start` and `correct_tokens` in `store/`, without a database. A virtual scheduler with one place after
+ * another (GCRA, ITU-T I.371, with a tolerance of 0): a start holds the line for its share of the minute. Times are
+ * milliseconds since 1970.
  */
 export type RateLine = {
   readonly requestsAtMs: number;

@@ -17,7 +17,7 @@ export type TryResult = { readonly end: AgentEnd; readonly gradingFailure: Reaso
 /** What is run again: everything in a new environment, or the grading of what the agent left. */
 export type TryScope = 'attempt' | 'grading';
 
-/** What follows a try (SPEC 6.4): it is final, or something is run again after a delay. */
+/** What follows a try: it is final, or something is run again after a delay. */
 export type NextTry =
   | { readonly kind: 'final' }
   | {

@@ -1,5 +1,5 @@
 /**
- * Steering of a run that goes on: pause, and limits that are set while it runs (SPEC 11). Pure state and checks;
+ * Steering of a run that goes on: pause, and limits that are set while it runs. Pure state and checks;
  * the run's workflow holds the state and carries it when it continues as new.
  */
 export type RunControlState = {

@@ -29,7 +29,7 @@ export type ModuleProvider = {
   readonly checksHealth: boolean;
 };
 
-/** A tool of `defineTool`: what models are told, and how it may be repeated (SPEC 8). */
+/** A tool of `defineTool`: what models are told, and how it may be repeated. */
 export type ModuleTool = {
   readonly schema: ToolSchema;
   readonly policy: ToolPolicy;

@@ -44,7 +44,7 @@ export type LedgerDecision =
   | 'accept';
 
 /**
- * The table of SPEC 8: what follows from a row, the tool's policy, and what a person has said of the row.
+ * What follows from a row, the tool's policy, and what a person has said of the row: the table of docs/tools.md.
  * A resolution holds for the executions that it was about: a worker that is lost again is asked about again.
  */
 export function decideToolCall(

@@ -1,7 +1,7 @@
 /** What becomes of a call whose worker was lost: nobody knows whether it had its effect. */
 export type OnUnknown = 'refuse' | 'ask' | 'rerun' | 'skip';
 
-/** How a tool may be repeated (SPEC 8). */
+/** How a tool may be repeated. */
 export type ToolPolicy = {
   /** Doing it twice is doing it once. */
   readonly idempotent: boolean;

@@ -1,4 +1,4 @@
-/** Search attributes of Assay's workflows (SPEC 14) with their types in Temporal's words. */
+/** Search attributes of Assay's workflows with their types in Temporal's words. */
 export const searchAttributes = {
   AssayRun: 'Keyword',
   AssayRequest: 'Keyword',

@@ -78,7 +78,7 @@ function toMean(values: readonly CaseValue[], cells: readonly ReportCell[]): Fig
   return { ...estimate, interval: toMeanInterval(estimate), attempts: countScored(cells, values) };
 }
 
-/** SPEC 5: an `error` is the model's or the agent's fault and counts as 0 here; other outcomes have no number. */
+/** An `error` is the model's or the agent's fault and counts as 0 here; other outcomes have no number. */
 function toStrictMean(cells: readonly ReportCell[], attempts: Attempts): Figures['strictMean'] {
   const values = toValues(cells, attempts, (cell) =>
     cell.outcome?.kind === 'scored' ? cell.outcome.score : cell.outcome?.kind === 'error' ? 0 : null,

@@ -24,7 +24,7 @@ export type BoardRanking = Omit<Ranking, 'ranked' | 'unranked'> & {
   readonly isTopSeparated: boolean | null;
 };
 
-/** Gate, then normalise, weigh and rank what is left (SPEC 13). */
+/** Gate, then normalise, weigh and rank what is left. */
 export function rankBoard(
   entrants: readonly Entrant[],
   { rule, seed }: { readonly rule: RankingRule; readonly seed: number },

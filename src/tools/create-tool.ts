@@ -13,7 +13,7 @@ export function createTool<Arguments>(definition: {
   readonly name: string;
   readonly description: string;
   readonly parameters: ZodType<Arguments>;
-  /** What is not the default of SPEC 8. */
+  /** What is not the default of `toToolPolicy`. */
   readonly policy: ToolPolicyChange;
   readonly run: (args: Arguments, context: SessionContext) => Promise<ToolResult>;
 }): Tool {

@@ -31,7 +31,7 @@ export type EngineWorkersOptions = {
   readonly hasKey: (name: string) => boolean;
   /** Named in the record of changes: slots are counted by worker process. */
   readonly hostId: string;
-  /** Tests: faster than SPEC 7 says. */
+  /** Tests: faster than in use. */
   readonly slotPace?: Partial<SlotPace>;
 };
 

@@ -3,7 +3,7 @@ import { toCallPriority } from '../domain/call-priority.ts';
 import { toOutputLimit } from '../domain/output-limit.ts';
 import type { TryEnd, TryPlace } from './try.ts';
 
-/** The straight line of SPEC 6.1: one model call. Grading and recording follow in `runAttempt`. */
+/** The straight line: one model call. Grading and recording follow in `runAttempt`. */
 export async function runDirect({ input, cell, tryNumber }: TryPlace): Promise<TryEnd> {
   const answer = await callModel(
     { cell, tryNumber, step: 1, upToSequence: 0, timeLeftMs: null },

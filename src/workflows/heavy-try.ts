@@ -13,7 +13,7 @@ type Over = Extract<TryEnd, { kind: 'over' }>;
 type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 
 /**
- * One try in a session (SPEC 6.1): open and prepare, run the loop or the external agent, look at the agent's files,
+ * One try in a session: open and prepare, run the loop or the external agent, look at the agent's files,
  * with evaluation `reuse` grade in the session, close. The session is closed in every end but one: when the workflow is
  * about to continue as new, it stays open and travels in the state.
  */

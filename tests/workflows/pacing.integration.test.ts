@@ -5,7 +5,7 @@ import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { answerSum, readQuestion, sendJson, startModelServer } from './model-server.ts';
 import { begin, cancelAndWait, sums, waitFor } from './support.ts';
 
-/** Ten times the pace of SPEC 7, for a test has no minutes. */
+/** Ten times the usual pace, for a test has no minutes. */
 const slotPace = {
   lookEveryMs: 200,
   cutEveryMs: 1_500,
