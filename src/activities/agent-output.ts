@@ -1,5 +1,6 @@
 import { closeSync, createReadStream, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { Readable } from 'node:stream';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { TextReader } from '../harnesses/json-reader.ts';
@@ -28,6 +29,8 @@ export class AgentOutput implements Disposable {
   readonly #fd: number;
   readonly #readers: readonly TextReader[];
   #kept = 0;
+  /** Nothing more is kept but the end. */
+  #isFull = false;
   #bytes = 0;
   #tail: Buffer = Buffer.alloc(0);
 
@@ -52,11 +55,22 @@ export class AgentOutput implements Disposable {
 
   #add(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    const part = chunk.subarray(0, Math.max(0, MOST_KEPT_BYTES - this.#kept));
-    for (let at = 0; at < part.length;)
-      at += writeSync(this.#fd, part, at, part.length - at, this.#kept + at);
-    this.#kept += part.length;
+    if (!this.#isFull) this.#keep(chunk.subarray(0, MOST_KEPT_BYTES - this.#kept));
     this.#tail = Buffer.concat([this.#tail, chunk.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES);
+  }
+
+  /** A disk without room ends what is kept, and not the worker: this is called by a stream, which nobody catches. */
+  #keep(part: Uint8Array): void {
+    try {
+      for (let at = 0; at < part.length;) {
+        const written = writeSync(this.#fd, part, at, part.length - at, this.#kept);
+        at += written;
+        this.#kept += written;
+      }
+      this.#isFull = this.#kept >= MOST_KEPT_BYTES;
+    } catch {
+      this.#isFull = true;
+    }
   }
 
   /** Nothing is printed any more. */
@@ -75,6 +89,7 @@ export class AgentOutput implements Disposable {
   }
 
   #read(): AsyncIterable<Buffer> {
+    if (this.#kept === 0) return Readable.from([]);
     return createReadStream('', { fd: this.#fd, start: 0, end: this.#kept - 1, autoClose: false });
   }
 

@@ -16,7 +16,7 @@ import type { AgentReport } from './agent-report.ts';
 import type { Dependencies } from './dependencies.ts';
 import { tellAgentEnd } from './engine-watch.ts';
 import type { ProxyReport } from './recording-proxy.ts';
-import { untilWritten } from './until-written.ts';
+import { untilStoreIsBack, untilWritten } from './until-written.ts';
 
 export type Conclusion = {
   readonly executed: Executed;
@@ -40,8 +40,10 @@ export async function concludeAgent(
   const result = 'kind' in executed ? NOT_EXECUTED : executed;
   const words = await readWords(dependencies, run, { ...conclusion, result });
   const message: AssistantMessage = { role: 'assistant', text: words.answer, reasoning: null, toolCalls: [] };
-  const end = 'kind' in executed ? executed : toEnd(run, { ...conclusion, result, words });
-  const saved = await output.save(dependencies.db, dependencies.redact);
+  // A line of it is cut for the message: a secret would not be found in half of itself.
+  const tail = dependencies.redact(output.tail);
+  const end = 'kind' in executed ? executed : toEnd(run, { ...conclusion, result, words, tail });
+  const saved = await untilStoreIsBack(() => output.save(dependencies.db, dependencies.redact), run.signal);
   const told: RunAgentResult = toStopped(conclusion) ?? {
     kind: 'over',
     end: redactJson(end, dependencies.redact) as AgentEnd,
@@ -59,7 +61,7 @@ export async function concludeAgent(
     usage: words.usage,
     costUsd: words.costUsd,
     ...saved,
-    tail: dependencies.redact(output.tail).slice(-TAIL_SHOWN),
+    tail: tail.slice(-TAIL_SHOWN),
   };
   await keep(dependencies, run, { conclusion, recorded, message });
   return told;
@@ -104,9 +106,9 @@ async function readWords(
 
 function toEnd(
   { place }: AgentRun,
-  facts: Conclusion & { readonly result: ExecResult; readonly words: Words },
+  facts: Conclusion & { readonly result: ExecResult; readonly words: Words; readonly tail: string },
 ): AgentEnd {
-  const { result, words, proxied, output, program, timeLimitMs } = facts;
+  const { result, words, proxied, tail, program, timeLimitMs } = facts;
   if (proxied?.ended?.kind === 'limit') return { kind: 'ended', limit: proxied.ended.limit };
   return decideAgentEnd(
     {
@@ -115,7 +117,7 @@ function toEnd(
       timeLimitMs,
       usage: proxied === null ? words.usage : { ...UNKNOWN_USAGE, outputTokens: proxied.tokens },
       answer: words.answer,
-      tail: output.tail,
+      tail,
     },
     { proxied, limits: place.limits, costUsd: words.costUsd },
   );
@@ -158,7 +160,9 @@ async function keep(
   const run = { key: cell, tryNumber, run: recorded, call };
   await untilWritten(() => completeCommandRun(dependencies.db, run), signal);
   const engineId = toAgentEngineId(place.request.spec, harness);
-  await untilWritten(() => tellAgentEnd(dependencies, { key: call.key, engineId }, recorded.result), signal);
+  const hasAsked = (conclusion.proxied?.calls ?? 0) > 0;
+  const agent = { key: call.key, engineId, hasAsked };
+  await untilWritten(() => tellAgentEnd(dependencies, agent, recorded.result), signal);
   for (const text of conclusion.report.warnings) {
     const warning = { tryNumber, phase: 'collect', message: dependencies.redact(text) } as const;
     await noteWarning(dependencies.db, { key: cell, warning }).catch(() => undefined);

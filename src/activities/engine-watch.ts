@@ -105,14 +105,21 @@ const AGENT_TRIPS: { readonly [code: string]: TripReason } = {
   no_evidence: 'no_evidence',
 };
 
+/** An external agent's program that was started. */
+export type WatchedAgent = Pick<WatchedCall, 'key' | 'engineId'> & {
+  /** It asked its model through the recording proxy: a refusal of that is the provider's, which has a breaker of its own. */
+  readonly hasAsked: boolean;
+};
+
 /** Tells the breaker how an external agent ended: one that ran at all shows that its program is there. */
 export async function tellAgentEnd(
   dependencies: Dependencies,
-  { key, engineId }: Pick<WatchedCall, 'key' | 'engineId'>,
+  { key, engineId, hasAsked }: WatchedAgent,
   result: RunAgentResult,
 ): Promise<void> {
   const failed = result.kind === 'over' && result.end.kind === 'failed' ? result.end : null;
-  const reason = failed === null ? undefined : AGENT_TRIPS[failed.reason.code];
+  const isOwn = !hasAsked || failed?.reason.code === MISSING_PROGRAM;
+  const reason = failed === null || !isOwn ? undefined : AGENT_TRIPS[failed.reason.code];
   if (failed !== null && failed.outcome === 'infra' && reason !== undefined) {
     const { message } = failed.reason;
     await tripEngine(dependencies.db, { engineId, role: 'agent' }, { reason, message, resetMs: null });

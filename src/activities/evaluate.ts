@@ -231,7 +231,7 @@ const CLEANUP_TIMEOUT_MS = 60_000;
 
 /** Cleanup: no cancel reaches it, it has a time of its own, and its failure is a recorded warning. */
 async function orWarn(
-  { db }: Dependencies,
+  { db, redact }: Dependencies,
   { input }: Grading,
   clean: () => Promise<unknown>,
 ): Promise<void> {
@@ -243,7 +243,8 @@ async function orWarn(
   try {
     await Promise.race([clean(), late]);
   } catch (error) {
-    const message = `cleaning up after grading: ${error instanceof Error ? error.message : String(error)}`;
+    const why = error instanceof Error ? error.message : String(error);
+    const message = redact(`cleaning up after grading: ${why}`);
     const warning = { tryNumber: input.tryNumber, phase: 'cleanup', message } as const;
     await noteWarning(db, { key: input.cell, warning }).catch(() => undefined);
   } finally {

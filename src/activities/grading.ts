@@ -50,7 +50,8 @@ export const createGrading = (dependencies: Dependencies) => ({
   },
 
   async noteWarning({ cell, ...warning }: WarningInput): Promise<void> {
-    await noteWarning(dependencies.db, { key: cell, warning });
+    const message = dependencies.redact(warning.message);
+    await noteWarning(dependencies.db, { key: cell, warning: { ...warning, message } });
   },
 });
 

@@ -89,13 +89,19 @@ async function callOnce(
     case 'over_budget':
       return { kind: 'stopped', scope: admission.scope, code: 'budget' };
     case 'wait':
-      // An attempt that has done nothing yet gives its place to others, until the engine is asked once more.
-      if (admission.reason === 'engine_down' && input.step === 1 && input.tryNumber === 1)
+      if (admission.reason === 'engine_down' && mayGiveWay(input, prepared))
         return { kind: 'held', waitMs: admission.waitMs };
       if (admission.reason === 'probe') dependencies.onEngine(engineId, 'unknown');
       throw comeBack(spreadWait(admission, dependencies.random()), `waiting: ${admission.reason}`);
   }
 }
+
+/**
+ * An attempt that has done nothing yet gives its place to others, until the engine is asked once more. One with a
+ * session waits in it: a session that was closed is never opened again.
+ */
+const mayGiveWay = ({ step, tryNumber }: CallModelInput, { place }: PreparedCall): boolean =>
+  step === 1 && tryNumber === 1 && place.request.spec.environment.kind === 'none';
 
 function toAnswered(input: CallModelInput, prepared: PreparedCall, answer: KeptAnswer): CallModelResult {
   return {

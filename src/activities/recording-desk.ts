@@ -210,10 +210,9 @@ export class RecordingDesk implements ProxyDesk {
 
   /** Whether anything needs to know what a request may cost before it is sent. */
   #isBounded(): boolean {
-    const { plan, limits } = this.#options.place;
-    const { maxRunUsd, maxModelUsd, maxRunTokens } = plan.spec.budgets;
-    const caps = [maxRunUsd, maxModelUsd, maxRunTokens, limits.attemptTokens, limits.attemptCostUsd];
-    return caps.some((cap) => cap !== null);
+    const { place, spending } = this.#options;
+    const { attemptTokens, attemptCostUsd } = place.limits;
+    return spending.hasCaps || attemptTokens !== null || attemptCostUsd !== null;
   }
 
   /** Another name than the attempt's is noted once. */
@@ -228,7 +227,7 @@ export class RecordingDesk implements ProxyDesk {
     const asked = this.#dependencies.redact(name.slice(0, 100));
     const message = `the agent asked for model "${asked}"; every request went to ${model.model}`;
     const warning = { tryNumber, phase: 'run' as const, message };
-    await noteWarning(this.#dependencies.db, { key: cell, warning });
+    await noteWarning(this.#dependencies.db, { key: cell, warning }).catch(() => undefined);
   }
 }
 

@@ -12,6 +12,7 @@ import { blockEngine, watchProbe } from './engine-watch.ts';
 import { attach, environmentLost } from './execute-tool.ts';
 import { checkPayload, comeBack } from './failure.ts';
 import { untilCancelled } from './heartbeat.ts';
+import { joinDeliveries } from './join-deliveries.ts';
 import { openRecordingProxy, ProxyUnreachableError, type RecordingProxy } from './recording-proxy.ts';
 import type { CellPlace } from './run-reader.ts';
 
@@ -21,15 +22,10 @@ import type { CellPlace } from './run-reader.ts';
  * the agent and the try is lost: it may have spent money, so it is never simply started again.
  */
 export function createAgentRuns(dependencies: Dependencies) {
-  const running = new Map<string, Promise<RunAgentResult>>();
-  const runOrJoin = (input: RunAgentInput, signal: AbortSignal): Promise<RunAgentResult> => {
-    const key = input.session.sessionId;
-    const known = running.get(key);
-    if (known !== undefined) return known;
-    const run = runOnce(dependencies, input, signal).finally(() => running.delete(key));
-    running.set(key, run);
-    return run;
-  };
+  const runOrJoin = joinDeliveries({
+    toKey: ({ session }: RunAgentInput) => session.sessionId,
+    run: (input: RunAgentInput, signal) => runOnce(dependencies, input, signal),
+  });
   return {
     runAgent: (input: RunAgentInput): Promise<RunAgentResult> =>
       untilCancelled(async (signal) => checkPayload('runAgent', await runOrJoin(input, signal))),

@@ -12,6 +12,7 @@ import type { Dependencies } from './dependencies.ts';
 import { attach, executeTool, refuseUnknown, type ToolTurn } from './execute-tool.ts';
 import { checkPayload } from './failure.ts';
 import { untilCancelled } from './heartbeat.ts';
+import { joinDeliveries } from './join-deliveries.ts';
 import { observe, toSubmitted, toToolCallKey } from './observe-tool.ts';
 import { findOfferedTool } from './mcp-tools.ts';
 import { workflowIdOf } from './workflow-id.ts';
@@ -22,15 +23,10 @@ import { workflowIdOf } from './workflow-id.ts';
  * of this process still runs is answered by that one.
  */
 export function createToolRuns(dependencies: Dependencies) {
-  const running = new Map<string, Promise<RunToolResult>>();
-  const runOrJoin = (input: RunToolInput, signal: AbortSignal): Promise<RunToolResult> => {
-    const key = toIdempotencyKey(toToolCallKey(input));
-    const known = running.get(key);
-    if (known !== undefined) return known;
-    const run = runOnce(dependencies, input, signal).finally(() => running.delete(key));
-    running.set(key, run);
-    return run;
-  };
+  const runOrJoin = joinDeliveries({
+    toKey: (input: RunToolInput) => toIdempotencyKey(toToolCallKey(input)),
+    run: (input: RunToolInput, signal) => runOnce(dependencies, input, signal),
+  });
   return {
     runTool: (input: RunToolInput): Promise<RunToolResult> =>
       untilCancelled(async (signal) => checkPayload('runTool', await runOrJoin(input, signal))),

@@ -10,6 +10,8 @@ export type TrySpending = {
   /** What is known; null = nothing is. */
   readonly tokens: number | null;
   readonly costUsd: number | null;
+  /** Its run has budgets: a resume may have set the first one, so that its plan does not say. */
+  readonly hasCaps: boolean;
 };
 
 /**
@@ -30,13 +32,15 @@ export async function openProxiedTry(
     last_sequence: number;
     tokens: number | null;
     cost_usd: number | null;
+    has_caps: boolean;
   }>(db, {
     text: `select coalesce(max(step), 0) as last_step,
         (select coalesce(max(sequence), 0) from steps
           where run_id = $1 and task = $2 and attempt = $3 and generation = $4 and try_number = $5) as last_sequence,
         sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))
           filter (where input_tokens is not null or output_tokens is not null)::float8 as tokens,
-        sum(cost_usd)::float8 as cost_usd
+        sum(cost_usd)::float8 as cost_usd,
+        coalesce((select has_caps from runs where run_id = $1), false) as has_caps
       from model_calls
       where run_id = $1 and task = $2 and attempt = $3 and generation = $4 and try_number = $5
         and purpose = 'agent'`,
@@ -47,5 +51,6 @@ export async function openProxiedTry(
     lastSequence: row.last_sequence,
     tokens: row.tokens,
     costUsd: row.cost_usd,
+    hasCaps: row.has_caps,
   };
 }

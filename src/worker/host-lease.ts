@@ -31,7 +31,9 @@ export class HostLease {
     await this.say();
     this.timer = setInterval(() => {
       // An engine that does not answer keeps nobody from saying that the worker lives.
-      this.looking ??= this.look().finally(() => (this.looking = null));
+      this.looking ??= this.look()
+        .catch(() => undefined)
+        .finally(() => (this.looking = null));
       // While the store is away nobody can ask either.
       this.say().catch(() => undefined);
     }, SAY_MS);

@@ -67,6 +67,24 @@ test('a cap on output is set where a budget needs one and the agent sets none', 
   ]);
 });
 
+test('a budget that a resume has set bounds requests of a plan that had none', async () => {
+  await using endpoint = await startHttpServer((response) => sendJson(response, chat!.whole));
+  const cell = await subject.plan({
+    provider: { kind: 'openai-compatible', baseUrl: endpoint.baseUrl },
+    model: { price: { input: 1, output: 2 }, params: { maxOutputTokens: 100 } },
+  });
+  await subject.pool.query(`select set_caps($1, '{"maxRunUsd": 1}')`, [cell.runId]);
+  const proxy = await subject.openFor(cell);
+  await (await post(proxy, PATH, ask('One.'))).text();
+  await proxy.close();
+  expect(endpoint.requests.map(({ body }) => body['max_tokens'])).toEqual([100]);
+  const { rows } = await subject.pool.query<{ worst_usd: number }>(
+    'select worst_usd from model_calls where run_id = $1',
+    [cell.runId],
+  );
+  expect(rows[0]?.worst_usd).toBeGreaterThan(200e-6);
+});
+
 test('several answers at once are reserved several times', async () => {
   await using endpoint = await startHttpServer((response) => sendJson(response, chat!.whole));
   await using opened = await openPaid(endpoint.baseUrl, { budgets: { maxRunUsd: 500e-6 } });

@@ -181,6 +181,34 @@ test('an engine that is down for a time is asked once more by one call, and the 
   expect(server.calls()).toHaveLength(35);
 });
 
+test('attempts with a session wait in it for an engine that is down for a time', async () => {
+  let isUp = false;
+  await using server = await startModelServer((response, seen) =>
+    isUp
+      ? sendJson(response, answerSum(seen))
+      : sendJson(response, { error: { message: 'come back later' } }, 503),
+  );
+  const runId = await begin(assay, {
+    ...toDocument(server, 10),
+    harness: { kind: 'agent', maxSteps: 3 },
+    environment: 'host',
+  });
+  await waitFor('the trip', async () => {
+    const { rows } = await assay.db.query(
+      `select from engine_events where run_id = $1 and kind = 'held' and reason = 'exhausted'`,
+      [runId],
+    );
+    return rows.length > 0;
+  });
+  isUp = true;
+  await assay.result(runId);
+  const cells = await loadCells(assay, runId);
+  expect(cells.map(({ outcome, reason_code }) => reason_code ?? outcome ?? 'none').toSorted()).toEqual([
+    ...Array.from({ length: 5 }, () => 'scored'),
+    ...Array.from({ length: 5 }, () => 'server'),
+  ]);
+});
+
 test('CB-11 the breaker is kept by the store: a trip is there for a worker that starts later, and for other runs', async () => {
   let isOpen = false;
   await using server = await startModelServer(async (response, seen) => {

@@ -180,6 +180,12 @@ test('an agent has a minimal environment, with its own variables and a key by na
       answer: { file: 'a' },
     }),
   });
+  const cut = await runAll({
+    only: agent(`echo "$AGENT_KEY$(printf '%0190d' 0)"; exit 1`, {
+      variablesEnv: { AGENT_KEY: 'AGENT_TEST_KEY' },
+    }),
+  });
+  expect(cut.reason('only').message).not.toContain('agent-123');
   delete process.env['ASSAY_CANARY'];
   delete process.env['AGENT_TEST_KEY'];
   expect(seen.cell('only')).toMatchObject({ outcome: 'scored', score: 1 });

@@ -139,6 +139,44 @@ test('a budget ends the agents of a run, by the count of the endpoint itself', a
   expect(outcomes['interrupted']).toBeGreaterThan(0);
 });
 
+test('a provider that refuses its key stops its own models under an agent, and not the agent', async () => {
+  const refusal = { error: { message: 'Incorrect API key provided', code: 'invalid_api_key' } };
+  await using dead = await startHttpServer((response, { method }) =>
+    method === 'GET' ? sendJson(response, {}) : sendJson(response, refusal, 401),
+  );
+  await using sound = await startHttpServer((response) =>
+    sendJson(
+      response,
+      toCompletion({ content: 'fine' }, { usage: { completion_tokens: 1, prompt_tokens: 1 } }),
+    ),
+  );
+  const endpoints = { dead, sound };
+  const names = Object.keys(endpoints);
+  const runId = await begin(assay, {
+    providers: Object.entries(endpoints).map(([id, { baseUrl }]) => ({
+      id,
+      kind: 'openai-compatible',
+      baseUrl,
+    })),
+    models: names.map((id) => ({ id, provider: id, model: 'tiny' })),
+    requests: [
+      {
+        name: 'both',
+        suite: sums(3),
+        harness: agent(`${ASK} | grep -q fine || exit 1; echo 1`),
+        environment: 'host',
+      },
+    ],
+    execution: { taskConcurrency: 1 },
+  });
+  await assay.result(runId);
+  const cells = await loadCells(assay, runId);
+  const outcomesOf = (id: string) =>
+    cells.filter((cell) => cell.model_id === id).map(({ outcome }) => outcome);
+  expect(outcomesOf('sound')).toEqual(['scored', 'scored', 'scored']);
+  expect(outcomesOf('dead').filter((outcome) => outcome !== 'not_run')).toEqual(['infra']);
+});
+
 test('a cap on turns and on tokens ends an agent early, and it is graded', async () => {
   const usage = { inputTokens: 100, outputTokens: 10 };
   const steps = Array.from({ length: 1 }, () => ({ say: 'again', usage }));

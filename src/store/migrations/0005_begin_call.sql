@@ -90,6 +90,7 @@ begin
     kind := 'failed'; failure_class := call.failure_class; failure_message := call.failure_message;
     return;
   elsif call.state = 'started' then
+    perform share_engine(p_engine, own_role);
     perform lose_call(call);
     call.finished_at := clock_timestamp();
   end if;
