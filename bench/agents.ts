@@ -7,6 +7,7 @@ import type { Json } from '../src/domain/json.ts';
 import { toRunWorkflowId } from '../src/domain/workflow-ids.ts';
 import type { RunResult } from '../src/domain/workflow-brief.ts';
 import type { BenchStack } from './bench-stack.ts';
+import { createNumbersSuite } from './numbers-suite.ts';
 
 /** Cells of ten model and ten tool steps: nine commands and a `submit`. */
 export type AgentWork = { readonly environment: Json; readonly cells: number };
@@ -57,15 +58,7 @@ async function runAgents({ connection, endpointUrl }: BenchStack, work: AgentWor
     name: 'bench-agents',
     providers: [{ id: 'sim', kind: 'openai-compatible', baseUrl: endpointUrl, limits: { concurrency: 64 } }],
     models: [{ id: 'sim', provider: 'sim', model: 'agent' }],
-    suite: {
-      name: 'numbers',
-      scorers: ['exact'],
-      cases: Array.from({ length: work.cells }, (_, index) => ({
-        id: `case-${index + 1}`,
-        input: `What is question ${index + 1}?`,
-        target: '42',
-      })),
-    },
+    suite: createNumbersSuite(work.cells),
     harness: { kind: 'agent', tools: ['bash', 'submit'], maxSteps: 20 },
     environment: work.environment,
     execution: { taskConcurrency: WIDTH, seed: 1 },

@@ -9,8 +9,9 @@ import { findEngineProblem, IMAGE, startEngine } from '../tests/environments/doc
 import { measureAgents } from './agents.ts';
 import { startBareTemporal } from './bare-temporal.ts';
 import { runFloor, startBenchStack, type BenchStack } from './bench-stack.ts';
+import { createNumbersSuite } from './numbers-suite.ts';
 
-/** A row of SPEC 15: what is run, at which widths. */
+/** What is run, at which widths. */
 type Work = {
   readonly name: string;
   readonly model: 'slow' | 'fast';
@@ -172,15 +173,7 @@ function load({ endpointUrl }: BenchStack, work: Work) {
       { id: 'sim', kind: 'openai-compatible', baseUrl: endpointUrl, limits: { concurrency: work.slots } },
     ],
     models: [{ id: 'sim', provider: 'sim', model: work.model }],
-    suite: {
-      name: 'numbers',
-      scorers: ['exact'],
-      cases: Array.from({ length: work.cells }, (_, index) => ({
-        id: `case-${index + 1}`,
-        input: `What is question ${index + 1}?`,
-        target: '42',
-      })),
-    },
+    suite: createNumbersSuite(work.cells),
     execution: { taskConcurrency: work.taskConcurrency, packing: work.packing, seed: 1 },
   };
   return loadRun({

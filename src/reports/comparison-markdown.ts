@@ -6,6 +6,7 @@ import {
   describeTaken,
   describeVerdict,
   nameSides,
+  NOTHING_TO_COMPARE,
   SHOWN_CHANGES,
 } from './comparison-words.ts';
 import { toCode, toMarkdownText } from './markdown-text.ts';
@@ -13,7 +14,7 @@ import { toCode, toMarkdownText } from './markdown-text.ts';
 /** A comparison as GitHub-flavoured Markdown, with the content of the terminal's text. */
 export function formatComparisonMarkdown({ pairs, notes }: Comparison): string {
   const adjusted = pairs.length < 2 ? [] : [`p adjusted for ${pairs.length} comparisons (Holm).`];
-  const empty = pairs.length === 0 ? ['Nothing to compare: no model stands on both sides.'] : [];
+  const empty = pairs.length === 0 ? [NOTHING_TO_COMPARE] : [];
   const listed = notes.map(({ text }) => `- ${toMarkdownText(text)}`).join('\n');
   const blocks = [...pairs.flatMap(formatPair), ...adjusted, ...empty, listed];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;

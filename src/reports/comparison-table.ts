@@ -7,6 +7,7 @@ import {
   describeTaken,
   describeVerdict,
   nameSides,
+  NOTHING_TO_COMPARE,
   SHOWN_CHANGES,
 } from './comparison-words.ts';
 import { formatNotes, type Style } from './note-list.ts';
@@ -18,7 +19,7 @@ export function formatComparison({ pairs, notes }: Comparison, { width, color }:
   const style = { width: Math.max(60, width), colors: picocolors.createColors(color) };
   const several =
     pairs.length < 2 ? [] : [style.colors.dim(`p adjusted for ${pairs.length} comparisons (Holm)`)];
-  const empty = pairs.length === 0 ? ['Nothing to compare: no model stands on both sides.'] : [];
+  const empty = pairs.length === 0 ? [NOTHING_TO_COMPARE] : [];
   const blocks = [
     ...pairs.map((pair) => formatPair(pair, style)),
     ...several,

@@ -7,6 +7,8 @@ import { toPrintable } from './terminal-text.ts';
 /** Cases that are listed for a pair; the rest is counted. */
 export const SHOWN_CHANGES = 10;
 
+export const NOTHING_TO_COMPARE = 'Nothing to compare: no model stands on both sides.';
+
 /** Request, and what is set against what. */
 export function nameSides({ first, second }: ComparedPair): string {
   const isOneRun = first.runId === second.runId;

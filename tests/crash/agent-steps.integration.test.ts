@@ -1,57 +1,28 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '@temporalio/client';
-import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resolveToolCall } from '../../src/client/resolve-tool-call.ts';
 import { startRun } from '../../src/client/start-run.ts';
 import type { RunResult } from '../../src/domain/workflow-brief.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
 import { listAskedCalls } from '../../src/store/asked-calls.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { createPool } from '../../src/store/pool.ts';
-import { createHost, type WorkerHost } from '../hosts/worker-host.ts';
-import { createNamespace } from '../support/assay.ts';
+import { openHostServices, type HostServices } from '../hosts/host-services.ts';
+import type { WorkerHost } from '../hosts/worker-host.ts';
 import { load } from '../support/load.ts';
-import { connectTestTemporal, createTestDatabase, type TestTemporal } from '../support/stack.ts';
 import { CASES, createStepRun, isEverybodyThere, readSteps, STEPS, type Case } from './agent-steps.ts';
-import { findProcesses, hasProcessTable } from './processes.ts';
+import { hasProcessTable } from './processes.ts';
 
-let folder: string;
-let marks: string;
-let temporal: TestTemporal;
-let client: Client;
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-let db: pg.Pool;
+let services: HostServices;
 let host: WorkerHost;
 
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'assay-steps-')));
-  chmodSync(folder, 0o755);
-  marks = join(folder, 'marks');
-  mkdirSync(marks);
-  database = await createTestDatabase();
-  temporal = await connectTestTemporal();
-  const namespace = await createNamespace(temporal);
-  client = new Client({ connection: temporal.connection, namespace });
-  db = createPool(database.databaseUrl, { maxConnections: 5 });
-  await migrate(db);
-  const { databaseUrl } = database;
-  const services = { databaseUrl, temporalAddress: temporal.temporalAddress, namespace };
-  host = createHost(join(folder, 'host'), services);
+  services = await openHostServices('steps');
+  host = services.createHost('host');
   await host.start();
 }, 90_000);
 
-afterAll(async () => {
-  await host.kill();
-  for (const { pid } of findProcesses(folder)) process.kill(pid, 'SIGKILL');
-  await db.end();
-  await temporal.close();
-  await database.drop();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-});
+afterAll(() => services.close());
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 120_000;
@@ -83,7 +54,7 @@ test.skipIf(!hasProcessTable)(
   'AF-17 AF-18 kill -9 inside each model call and each tool of ten steps: no finished tool runs again, the unknown one follows its policy, the transcript is whole',
   { timeout: 240_000 },
   async () => {
-    const connection = { db, temporal: async () => client, close: async () => undefined };
+    const { connection, client, db, marks } = services;
     const loaded = await load(createStepRun(marks));
     const { runId } = await startRun(connection, { loaded, runId: 'steps', approved: false });
     await until('every case at its place', () => isEverybodyThere(marks));
@@ -121,11 +92,11 @@ const toRoles = (observed: number, outcome: string): string[] => [
 ];
 
 async function loadEnds(runId: string) {
-  const attempts = await db.query<{ case_id: string; outcome: string }>(
+  const attempts = await services.db.query<{ case_id: string; outcome: string }>(
     'select case_id, outcome from attempts join tasks using (run_id, task) where run_id = $1',
     [runId],
   );
-  const steps = await db.query<{ case_id: string; role: string; text: string }>(
+  const steps = await services.db.query<{ case_id: string; role: string; text: string }>(
     `select case_id, role, convert_from(b.bytes, 'UTF8') as text from steps s join tasks using (run_id, task)
        join blobs b on b.digest = s.digest and b.chunk = 0 where s.run_id = $1 order by task, sequence`,
     [runId],

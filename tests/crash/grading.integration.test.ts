@@ -1,63 +1,36 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '@temporalio/client';
-import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startRun } from '../../src/client/start-run.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { RunResult } from '../../src/domain/workflow-brief.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { createPool } from '../../src/store/pool.ts';
 import { describeBubblewrap } from '../environments/bubblewrap-subject.ts';
-import { createHost, type WorkerHost } from '../hosts/worker-host.ts';
-import { createNamespace } from '../support/assay.ts';
+import { openHostServices, type HostServices } from '../hosts/host-services.ts';
+import type { WorkerHost } from '../hosts/worker-host.ts';
 import { load } from '../support/load.ts';
-import { connectTestTemporal, createTestDatabase, type TestTemporal } from '../support/stack.ts';
 import { bash, script } from '../workflows/support.ts';
-import { findProcesses, hasProcessTable } from './processes.ts';
+import { hasProcessTable } from './processes.ts';
 
 const { problem } = await describeBubblewrap();
 if (problem !== null) console.warn(`skipped: grading in a sandbox that is cut off: ${problem}`);
 
-let folder: string;
-let temporal: TestTemporal;
-let client: Client;
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-let db: pg.Pool;
+let services: HostServices;
 let host: WorkerHost;
 const gate = createServer((socket) => socket.end());
 
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'assay-grading-')));
-  chmodSync(folder, 0o755);
-  database = await createTestDatabase();
-  temporal = await connectTestTemporal();
-  const namespace = await createNamespace(temporal);
-  client = new Client({ connection: temporal.connection, namespace });
-  db = createPool(database.databaseUrl, { maxConnections: 5 });
-  await migrate(db);
-  const { databaseUrl } = database;
-  host = createHost(join(folder, 'host'), {
-    databaseUrl,
-    temporalAddress: temporal.temporalAddress,
-    namespace,
-  });
+  services = await openHostServices('grading');
+  host = services.createHost('host');
   await host.start();
 }, 200_000);
 
 afterAll(async () => {
-  await host.kill();
   gate.close();
-  for (const { pid } of findProcesses(folder)) process.kill(pid, 'SIGKILL');
-  await db.end();
-  await temporal.close();
-  await database.drop();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  await services.close();
 });
 
 /** A port that nobody listens on until graders may end. */
@@ -75,7 +48,8 @@ const CASES = ['none', 'fresh', 'copies', ...(problem === null ? ['sandbox'] : [
 
 /** Graders wait until somebody listens, in a shell and in JavaScript. */
 function createRun(port: number): Json {
-  const shell = `echo graded >> ${folder}/graded-$0 2>/dev/null; until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.2; done`;
+  const { marks } = services;
+  const shell = `echo graded >> ${marks}/graded-$0 2>/dev/null; until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.2; done`;
   const code = `import { appendFileSync } from 'node:fs';
     import { connect } from 'node:net';
     const isOpen = () => new Promise((resolve) => {
@@ -83,7 +57,7 @@ function createRun(port: number): Json {
       socket.on('error', () => resolve(false));
     });
     export default async () => {
-      appendFileSync('${folder}/graded-none', 'graded\\n');
+      appendFileSync('${marks}/graded-none', 'graded\\n');
       while (!(await isOpen())) await new Promise((resolve) => setTimeout(resolve, 200));
       return 1;
     };`;
@@ -93,7 +67,7 @@ function createRun(port: number): Json {
       : { kind: 'command', command: shell.replaceAll('$0', id), timeout: '2m' };
   return {
     name: 'grading',
-    models: [script([bash(`echo ran >> ${folder}/ran 2>/dev/null; echo 1 > answer`), { say: 'done' }])],
+    models: [script([bash(`echo ran >> ${marks}/ran 2>/dev/null; echo 1 > answer`), { say: 'done' }])],
     requests: CASES.map((id) => ({
       name: id,
       suite: { name: id, scorers: [toScorer(id)], cases: [{ id, input: 'Work.' }] },
@@ -114,7 +88,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 
 /** Whether its grading has been taken up by a worker. */
 async function isGraded(runId: string, id: string): Promise<boolean> {
-  const handle = client.workflow.getHandle(`${toRunWorkflowId(runId)}/${id}/agent/${id}/a1`);
+  const handle = services.client.workflow.getHandle(`${toRunWorkflowId(runId)}/${id}/agent/${id}/a1`);
   const described = await handle.describe().catch(() => null);
   return (described?.raw.pendingActivities ?? []).some(
     ({ activityType, lastStartedTime }) =>
@@ -127,12 +101,12 @@ test.skipIf(!hasProcessTable)(
   { timeout: 300_000 },
   async () => {
     const port = await findPort();
-    const connection = { db, temporal: async () => client, close: async () => undefined };
+    const { connection, client, db, marks } = services;
     const loaded = await load(createRun(port));
     const { runId } = await startRun(connection, { loaded, runId: 'grading', approved: false });
     for (const id of CASES) await until(`grading of ${id}`, () => isGraded(runId, id));
     await until('the graders that say so', async () =>
-      ['none', 'fresh', 'copies'].every((id) => existsSync(join(folder, `graded-${id}`))),
+      ['none', 'fresh', 'copies'].every((id) => existsSync(join(marks, `graded-${id}`))),
     );
     await host.kill();
     gate.listen(port, '127.0.0.1');
@@ -155,7 +129,7 @@ test.skipIf(!hasProcessTable)(
       copies: { calls: 2, tries: [] },
       ...(problem === null ? { sandbox: { calls: 4, tries: [lost] } } : {}),
     });
-    const count = (name: string) => readFileSync(join(folder, name), 'utf8').trim().split('\n').length;
+    const count = (name: string) => readFileSync(join(marks, name), 'utf8').trim().split('\n').length;
     expect(count('ran')).toBe(3);
     expect(['none', 'fresh', 'copies'].map((id) => count(`graded-${id}`))).toEqual([2, 2, 2]);
     const open = "select session_id from environment_sessions where run_id = $1 and state <> 'closed'";

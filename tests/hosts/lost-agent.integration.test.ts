@@ -1,20 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { startRun } from '../../src/client/start-run.ts';
 import type { Json } from '../../src/domain/json.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { createPool } from '../../src/store/pool.ts';
-import { findProcesses, hasProcessTable } from '../crash/processes.ts';
+import { hasProcessTable } from '../crash/processes.ts';
 import { countRunning, makeMark } from '../environments/marked-processes.ts';
-import { createNamespace } from '../support/assay.ts';
 import { load } from '../support/load.ts';
-import { connectTestTemporal, createTestDatabase } from '../support/stack.ts';
 import { oracle, sums, waitFor } from '../workflows/support.ts';
-import { createHost } from './worker-host.ts';
+import { openHostServices } from './host-services.ts';
 
 /** Works for ever at its first start, at the second it is quick. */
 const toAgent = (marks: string, name: string, mark: string): string =>
@@ -36,37 +30,19 @@ const toDocument = (marks: string, mark: string): Json => ({
 });
 
 async function startWorker() {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'assay-agent-')));
-  chmodSync(folder, 0o755);
-  const marks = join(folder, 'marks');
-  mkdirSync(marks);
-  const database = await createTestDatabase();
-  const temporal = await connectTestTemporal();
-  const namespace = await createNamespace(temporal);
-  const db = createPool(database.databaseUrl, { maxConnections: 5 });
-  await migrate(db);
-  const { databaseUrl } = database;
-  const services = { databaseUrl, temporalAddress: temporal.temporalAddress, namespace };
-  const host = createHost(join(folder, 'host'), services);
+  const services = await openHostServices('agent');
+  onTestFinished(services.close, 60_000);
+  const host = services.createHost('host');
   await host.start();
-  onTestFinished(async () => {
-    await host.kill();
-    for (const { pid } of findProcesses(folder)) process.kill(pid, 'SIGKILL');
-    await db.end();
-    await temporal.close();
-    await database.drop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  }, 60_000);
-  return { host, db, marks, client: new Client({ connection: temporal.connection, namespace }) };
+  return { ...services, host };
 }
 
 test.skipIf(!hasProcessTable)(
   'a worker that is killed takes its external agents with it: a try is spent, else the cell is interrupted, and none is started again in its session',
   { timeout: 240_000 },
   async () => {
-    const { host, db, marks, client } = await startWorker();
+    const { host, db, marks, client, connection } = await startWorker();
     const mark = makeMark();
-    const connection = { db, temporal: async () => client, close: async () => undefined };
     const loaded = await load(toDocument(marks, mark));
     const { runId } = await startRun(connection, { loaded, runId: 'lost-agents', approved: false });
     await waitFor('both agents to run', async () => countRunning(mark) === 4, 60_000);

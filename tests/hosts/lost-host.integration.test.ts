@@ -1,22 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '@temporalio/client';
-import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startRun } from '../../src/client/start-run.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { RunResult } from '../../src/domain/workflow-brief.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { createPool } from '../../src/store/pool.ts';
 import { findProcesses, hasProcessTable } from '../crash/processes.ts';
-import { createNamespace } from '../support/assay.ts';
 import { load } from '../support/load.ts';
-import { connectTestTemporal, createTestDatabase, type TestTemporal } from '../support/stack.ts';
 import { bash, script } from '../workflows/support.ts';
-import { createHost, type WorkerHost } from './worker-host.ts';
+import { openHostServices, type HostServices } from './host-services.ts';
+import type { WorkerHost } from './worker-host.ts';
 
 /** A host is given a minute to take up a step, so this waits long: `npm run soak:leaks` does it. */
 const wanted = process.env['ASSAY_LEAK_RUNS'] !== undefined;
@@ -26,41 +20,20 @@ const CASES = 6;
 /** Longer than the lease of a host. */
 const SLEEP_MS = 75_000;
 
-let folder: string;
-let marks: string;
-let temporal: TestTemporal;
-let client: Client;
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-let db: pg.Pool;
+let services: HostServices;
 let hosts: readonly [WorkerHost, WorkerHost];
 
 beforeAll(async () => {
   if (!wanted) return;
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'assay-lost-')));
-  chmodSync(folder, 0o755);
-  marks = join(folder, 'marks');
-  mkdirSync(marks);
-  database = await createTestDatabase();
-  temporal = await connectTestTemporal();
-  const namespace = await createNamespace(temporal);
-  client = new Client({ connection: temporal.connection, namespace });
-  db = createPool(database.databaseUrl, { maxConnections: 5 });
-  await migrate(db);
-  const { databaseUrl } = database;
-  const services = { databaseUrl, temporalAddress: temporal.temporalAddress, namespace };
-  hosts = [createHost(join(folder, 'first'), services), createHost(join(folder, 'second'), services)];
+  services = await openHostServices('lost');
+  hosts = [services.createHost('first'), services.createHost('second')];
   for (const host of hosts) await host.start();
 }, 300_000);
 
 afterAll(async () => {
   if (!wanted) return;
   for (const host of hosts) host.wake();
-  await Promise.all(hosts.map((host) => host.kill()));
-  for (const { pid } of findProcesses(folder)) process.kill(pid, 'SIGKILL');
-  await db.end();
-  await temporal.close();
-  await database.drop();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  await services.close();
 });
 
 const toRequest = (name: string, onUnknown: string): Json => ({
@@ -79,7 +52,7 @@ const toDocument = (): Json => ({
   name: 'lost',
   models: [
     script([
-      bash(`echo "$PWD" >> ${marks}/$(basename "$PWD")-$$; sleep 8`),
+      bash(`echo "$PWD" >> ${services.marks}/$(basename "$PWD")-$$; sleep 8`),
       bash('echo 1 > done'),
       { say: 'done' },
     ]),
@@ -89,7 +62,12 @@ const toDocument = (): Json => ({
 });
 
 async function loadCells(runId: string) {
-  const { rows } = await db.query<{ caseId: string; outcome: string; tries: number; hosts: string[] }>(
+  const { rows } = await services.db.query<{
+    caseId: string;
+    outcome: string;
+    tries: number;
+    hosts: string[];
+  }>(
     `select t.case_id as "caseId", a.outcome, a.try_number as tries,
         array(select host_id from environment_sessions s where s.run_id = a.run_id and s.task = a.task
           order by s.try_number) as hosts
@@ -100,7 +78,9 @@ async function loadCells(runId: string) {
 }
 
 const begun = ({ dataDir }: WorkerHost): number =>
-  readdirSync(marks).filter((name) => readFileSync(join(marks, name), 'utf8').startsWith(dataDir)).length;
+  readdirSync(services.marks).filter((name) =>
+    readFileSync(join(services.marks, name), 'utf8').startsWith(dataDir),
+  ).length;
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 180_000;
@@ -118,7 +98,7 @@ test.skipIf(!wanted || !hasProcessTable)(
   { timeout: 600_000 },
   async () => {
     const [gone, sleeper] = hosts;
-    const connection = { db, temporal: async () => client, close: async () => undefined };
+    const { connection, client, db } = services;
     const { runId } = await startRun(connection, {
       loaded: await load(toDocument()),
       runId: 'lost',

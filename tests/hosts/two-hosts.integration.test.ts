@@ -1,73 +1,43 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '@temporalio/client';
-import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startRun } from '../../src/client/start-run.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { RunResult } from '../../src/domain/workflow-brief.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { createPool } from '../../src/store/pool.ts';
 import { startEndpoint, type Endpoint } from '../crash/endpoint-process.ts';
 import { findProcesses, hasProcessTable } from '../crash/processes.ts';
-import { createNamespace } from '../support/assay.ts';
 import { load } from '../support/load.ts';
-import { connectTestTemporal, createTestDatabase, type TestTemporal } from '../support/stack.ts';
-import { createHost, type WorkerHost } from './worker-host.ts';
+import { openHostServices, type HostServices } from './host-services.ts';
+import type { WorkerHost } from './worker-host.ts';
 
 const DIRECT_CASES = 40;
 const AGENT_CASES = 12;
 /** Longer than the rest of its host's work, so that tools run when a host is killed. */
 const TOOL_SECONDS = 2;
 
-let folder: string;
-let marks: string;
+let services: HostServices;
 let endpoint: Endpoint;
-let temporal: TestTemporal;
-let client: Client;
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-let db: pg.Pool;
 let hosts: readonly [WorkerHost, WorkerHost];
 
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'assay-hosts-')));
-  chmodSync(folder, 0o755);
-  marks = join(folder, 'marks');
-  mkdirSync(marks);
-  endpoint = await startEndpoint(join(folder, 'endpoint.jsonl'), [50, 300]);
-  database = await createTestDatabase();
-  temporal = await connectTestTemporal();
-  const namespace = await createNamespace(temporal);
-  client = new Client({ connection: temporal.connection, namespace });
-  db = createPool(database.databaseUrl, { maxConnections: 5 });
-  await migrate(db);
-  const services = {
-    databaseUrl: database.databaseUrl,
-    temporalAddress: temporal.temporalAddress,
-    namespace,
-  };
-  hosts = [createHost(join(folder, 'first'), services), createHost(join(folder, 'second'), services)];
+  services = await openHostServices('hosts');
+  endpoint = await startEndpoint(join(services.folder, 'endpoint.jsonl'), [50, 300]);
+  hosts = [services.createHost('first'), services.createHost('second')];
   await Promise.all(hosts.map((host) => host.start()));
 });
 
 afterAll(async () => {
-  await Promise.all(hosts.map((host) => host.kill()));
-  for (const { pid } of findProcesses(folder)) process.kill(pid, 'SIGKILL');
-  await db.end();
   await endpoint.stop();
-  await temporal.close();
-  await database.drop();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  await services.close();
 });
 
 test.skipIf(!hasProcessTable)(
   'two hosts share one run: each session stays on its host, and a host that is killed and comes back ends its own cells',
   { timeout: 180_000 },
   async () => {
-    const connection = { db, temporal: async () => client, close: async () => undefined };
+    const { connection, client } = services;
     const loaded = await load(createRun());
     const { runId } = await startRun(connection, { loaded, runId: 'shared', approved: false });
     const [first, second] = hosts;
@@ -101,6 +71,7 @@ test.skipIf(!hasProcessTable)(
 
 /** Plain questions, and agents whose one tool and whose grader write down the folder in which they run. */
 function createRun(): Json {
+  const { marks } = services;
   const toCases = (count: number, toInput: (caseId: string) => string) =>
     Array.from({ length: count }, (_, index) => {
       const caseId = `case-${index + 1}`;
@@ -144,7 +115,7 @@ function createRun(): Json {
 type Mark = { readonly step: string; readonly path: string };
 
 const readMarks = (caseId: string): readonly Mark[] =>
-  readFileSync(join(marks, caseId), 'utf8')
+  readFileSync(join(services.marks, caseId), 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => {
@@ -154,13 +125,18 @@ const readMarks = (caseId: string): readonly Mark[] =>
 
 /** Cases whose tool runs in a session of this host now. */
 const running = ({ dataDir }: WorkerHost): readonly string[] =>
-  readdirSync(marks).filter((caseId) => {
+  readdirSync(services.marks).filter((caseId) => {
     const [begin, end] = readMarks(caseId);
     return begin?.path.startsWith(dataDir) === true && end === undefined;
   });
 
 async function loadAttempts(runId: string) {
-  const { rows } = await db.query<{ cell: string; caseId: string; request: string; outcome: string }>(
+  const { rows } = await services.db.query<{
+    cell: string;
+    caseId: string;
+    request: string;
+    outcome: string;
+  }>(
     `select task || '/' || attempt || '/' || generation as cell, case_id as "caseId", requests.name as request, outcome
       from attempts join tasks using (run_id, task) join requests using (run_id, request_index)
       where run_id = $1 and outcome is not null`,
@@ -170,7 +146,7 @@ async function loadAttempts(runId: string) {
 }
 
 async function hasUnknownTool(runId: string, caseId: string): Promise<boolean> {
-  const { rows } = await db.query<{ state: string; executions: number }>(
+  const { rows } = await services.db.query<{ state: string; executions: number }>(
     `select state, executions from tool_calls join tasks using (run_id, task) where run_id = $1 and case_id = $2`,
     [runId, caseId],
   );
@@ -180,7 +156,7 @@ async function hasUnknownTool(runId: string, caseId: string): Promise<boolean> {
 
 /** Tool and grader of a case ran once each, below the data folder of the host that its session's row names. */
 async function expectStepsAtHome(runId: string): Promise<void> {
-  const { rows } = await db.query<{ caseId: string; hostId: string; root: string }>(
+  const { rows } = await services.db.query<{ caseId: string; hostId: string; root: string }>(
     `select case_id as "caseId", host_id as "hostId", root
       from environment_sessions join tasks using (run_id, task) where run_id = $1 and purpose = 'task'`,
     [runId],

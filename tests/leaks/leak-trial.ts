@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import type { AssayConnection } from '../../src/client/connect.ts';
 import { startRun } from '../../src/client/start-run.ts';
 import type pg from 'pg';
@@ -13,7 +12,7 @@ import { findLeftBehind } from './left-behind.ts';
 
 export type LeakPlace = {
   readonly db: pg.Pool;
-  readonly client: Client;
+  readonly connection: AssayConnection;
   readonly host: WorkerHost;
   readonly engine: TestEngine;
 };
@@ -42,10 +41,9 @@ const REAP_LIMIT_MS = 90_000;
 
 /** One run of ten agents, with a kill of the worker, of a session and of the docker engine; then what is left of it. */
 export async function runLeakTrial(place: LeakPlace, seed: number): Promise<LeakResult> {
-  const { db, client, host, engine } = place;
+  const { db, connection, host, engine } = place;
   const runId = `leaks-${seed}`;
   const mark = makeMark();
-  const connection: AssayConnection = { db, temporal: async () => client, close: async () => undefined };
   const startedAt = Date.now();
   const signal = AbortSignal.timeout(RUN_LIMIT_MS);
   await startRun(connection, { loaded: await load(createLeakRun(mark)), runId, approved: false });

@@ -1,17 +1,9 @@
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Client } from '@temporalio/client';
-import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { migrate } from '../../src/store/migrate.ts';
-import { createPool } from '../../src/store/pool.ts';
-import { findProcesses, hasProcessTable } from '../crash/processes.ts';
+import { hasProcessTable } from '../crash/processes.ts';
 import { describeBubblewrap } from '../environments/bubblewrap-subject.ts';
 import { findEngineProblem, startEngine, type TestEngine } from '../environments/docker-subject.ts';
-import { createHost, type WorkerHost } from '../hosts/worker-host.ts';
-import { createNamespace } from '../support/assay.ts';
-import { connectTestTemporal, createTestDatabase, type TestTemporal } from '../support/stack.ts';
+import { openHostServices, type HostServices } from '../hosts/host-services.ts';
+import type { WorkerHost } from '../hosts/worker-host.ts';
 import { runLeakTrial, type LeakResult } from './leak-trial.ts';
 import { keepLeakTable } from './leak-table.ts';
 
@@ -24,39 +16,22 @@ const skip = (await describeBubblewrap()).problem ?? findEngineProblem();
 if (skip !== null) console.warn(`skipped: nothing leaks: ${skip}`);
 
 describe.skipIf(skip !== null || !hasProcessTable)('nothing leaks', () => {
-  let folder: string;
-  let temporal: TestTemporal;
-  let database: Awaited<ReturnType<typeof createTestDatabase>>;
-  let client: Client;
-  let db: pg.Pool;
+  let services: HostServices;
   let engine: TestEngine;
   let host: WorkerHost;
 
   beforeAll(async () => {
-    folder = realpathSync(mkdtempSync(join(tmpdir(), 'assay-leaks-')));
-    chmodSync(folder, 0o755);
     engine = await startEngine();
     vi.stubEnv('DOCKER_HOST', `unix://${engine.socketPath}`);
-    database = await createTestDatabase();
-    temporal = await connectTestTemporal();
-    const namespace = await createNamespace(temporal);
-    client = new Client({ connection: temporal.connection, namespace });
-    db = createPool(database.databaseUrl, { maxConnections: 5 });
-    await migrate(db);
-    const { databaseUrl } = database;
-    const services = { databaseUrl, temporalAddress: temporal.temporalAddress, namespace };
-    host = createHost(join(folder, 'host'), services);
+    services = await openHostServices('leaks');
+    host = services.createHost('host');
     await host.start();
   });
 
   afterAll(async () => {
     await host.kill();
-    for (const { pid } of findProcesses(folder)) process.kill(pid, 'SIGKILL');
     await engine.stop();
-    await db.end();
-    await temporal.close();
-    await database.drop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    await services.close();
   });
 
   test(
@@ -65,7 +40,7 @@ describe.skipIf(skip !== null || !hasProcessTable)('nothing leaks', () => {
     async () => {
       const results: LeakResult[] = [];
       for (const seed of SEEDS) {
-        const result = await runLeakTrial({ db, client, host, engine }, seed);
+        const result = await runLeakTrial({ ...services, host, engine }, seed);
         results.push(result);
         if (KEEP) console.log(JSON.stringify(result));
       }

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadAttemptDetail } from '../../src/store/attempt-detail.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { readSessions } from './sessions.ts';
-import { bash, begin, loadCalls, loadCells, script, sums, waitFor } from './support.ts';
+import { bash, begin, loadAttempt, loadCalls, loadCells, script, sums, waitFor } from './support.ts';
 
 let assay: TestAssay;
 beforeAll(async () => {
@@ -19,21 +18,6 @@ const grader = (command: string, more: object = {}) => ({
   scorers: [{ kind: 'command', command, ...more }],
 });
 
-/** The only attempt of a run, with its tool rows and its observations as the model read them. */
-async function loadAttempt(runId: string) {
-  const [detail] = await loadAttemptDetail(assay.db, { runId, caseId: 'sum-1' });
-  if (detail === undefined) throw new Error(`run ${runId} has no attempt`);
-  const { rows } = await assay.db.query<{ text: string }>(
-    `select convert_from(b.bytes, 'UTF8') as text from steps s join blobs b on b.digest = s.digest and b.chunk = 0
-     where s.run_id = $1 and s.role = 'tool' order by s.sequence`,
-    [runId],
-  );
-  return {
-    ...detail,
-    observations: rows.map((row) => JSON.parse(row.text) as { text: string; status: string }),
-  };
-}
-
 test('an agent calls tools until it answers, its work is graded by a command, and its session closes', async () => {
   const runId = await begin(assay, {
     models: [
@@ -47,7 +31,7 @@ test('an agent calls tools until it answers, its work is graded by a command, an
     ...agent(),
   });
   expect(await assay.result(runId)).toMatchObject({ state: 'completed', outcomes: { scored: 1 } });
-  const attempt = await loadAttempt(runId);
+  const attempt = await loadAttempt(assay, runId);
   expect(attempt.outcome).toMatchObject({ kind: 'scored', score: 1, limit: null });
   expect(attempt.toolCalls.map((one) => [one.step, one.tool, one.state, one.status, one.executions])).toEqual(
     [
@@ -84,7 +68,7 @@ test.each([
       ...agent(harness),
     });
     await assay.result(runId);
-    const { outcome, calls } = await loadAttempt(runId);
+    const { outcome, calls } = await loadAttempt(assay, runId);
     expect(outcome).toMatchObject({
       kind: 'scored',
       score: 1,
@@ -103,7 +87,7 @@ test('F24 AC-A13 the time limit ends a tool and a call, and the work is graded; 
     ...agent(),
   });
   await assay.result(runId);
-  const { outcome, toolCalls } = await loadAttempt(runId);
+  const { outcome, toolCalls } = await loadAttempt(assay, runId);
   expect(outcome).toMatchObject({ kind: 'scored', score: 1, limit: { kind: 'time', limit: 1000 } });
   expect(outcome?.limit?.measured).toBeGreaterThanOrEqual(1000);
   expect(toolCalls).toMatchObject([{ state: 'completed', status: 'timeout' }]);
@@ -117,7 +101,7 @@ test('AC-A13 a model call that hangs past the time limit ends the loop, not the 
     ...agent(),
   });
   await assay.result(runId);
-  const { outcome } = await loadAttempt(runId);
+  const { outcome } = await loadAttempt(assay, runId);
   expect(outcome).toMatchObject({ kind: 'scored', score: 1, limit: { kind: 'time' } });
   expect(await loadCalls(assay, runId)).toHaveLength(2);
 });
@@ -129,7 +113,7 @@ test('AC-A15 F24 a grader that runs out of time leaves the attempt unscored, and
     ...agent(),
   });
   await assay.result(runId);
-  const { outcome, calls } = await loadAttempt(runId);
+  const { outcome, calls } = await loadAttempt(assay, runId);
   expect(outcome).toMatchObject({ kind: 'unscored', reason: { phase: 'evaluate' } });
   expect(outcome?.kind === 'unscored' && outcome.reason.message).toContain('limit 0.3 s');
   expect(calls).toHaveLength(1);
@@ -142,7 +126,7 @@ test('AF-12 C22 a tool that runs out of time is an observation with its output s
     ...agent(),
   });
   await assay.result(runId);
-  const { outcome, observations } = await loadAttempt(runId);
+  const { outcome, observations } = await loadAttempt(assay, runId);
   expect(outcome).toMatchObject({ kind: 'scored', score: 1 });
   expect(observations).toMatchObject([{ status: 'timeout', text: expect.stringContaining('early') }]);
 });
@@ -156,7 +140,7 @@ test('C15 an agent that prints PASSED and forges a report earns nothing', async 
     ...agent(),
   });
   await assay.result(runId);
-  expect((await loadAttempt(runId)).outcome).toMatchObject({ kind: 'scored', score: 0, pass: false });
+  expect((await loadAttempt(assay, runId)).outcome).toMatchObject({ kind: 'scored', score: 0, pass: false });
 });
 
 test('a setup that fails is infra of its cell, tried again in a new session, and both sessions close', async () => {
@@ -207,7 +191,7 @@ test('an agent that submits has ended: its words there are the answer, and what 
     ...agent({ tools: ['bash', 'submit'] }),
   });
   await assay.result(runId);
-  const { outcome, toolCalls } = await loadAttempt(runId);
+  const { outcome, toolCalls } = await loadAttempt(assay, runId);
   expect(outcome).toMatchObject({ kind: 'scored', score: 1, limit: null });
   expect(toolCalls).toMatchObject([{ tool: 'submit', state: 'completed' }]);
 });

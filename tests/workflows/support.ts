@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../../src/domain/json.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
+import { loadAttemptDetail } from '../../src/store/attempt-detail.ts';
 import { createTestRunId, type TestAssay } from '../support/assay.ts';
 
 /** A suite of small sums whose answers the mock model `oracle` knows. */
@@ -187,3 +188,18 @@ export const script = (steps: Json[], id = 'agent') => ({
 export const bash = (command: string, more: { readonly [key: string]: Json } = {}) => ({
   tools: [{ name: 'bash', arguments: { command, ...more } }],
 });
+
+/** The only attempt of a run, with its tool rows and its observations as the model read them. */
+export async function loadAttempt({ db }: TestAssay, runId: string) {
+  const [detail] = await loadAttemptDetail(db, { runId, caseId: 'sum-1' });
+  if (detail === undefined) throw new Error(`run ${runId} has no attempt`);
+  const { rows } = await db.query<{ text: string }>(
+    `select convert_from(b.bytes, 'UTF8') as text from steps s join blobs b on b.digest = s.digest and b.chunk = 0
+     where s.run_id = $1 and s.role = 'tool' order by s.sequence`,
+    [runId],
+  );
+  return {
+    ...detail,
+    observations: rows.map((row) => JSON.parse(row.text) as { text: string; status: string }),
+  };
+}

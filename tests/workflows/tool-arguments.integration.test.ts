@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatAttempt } from '../../src/cli/format-attempt.ts';
-import { loadAttemptDetail, type AttemptDetail } from '../../src/store/attempt-detail.ts';
+import type { AttemptDetail } from '../../src/store/attempt-detail.ts';
 import { loadCases } from '../../src/store/plans.ts';
 import { loadTranscript } from '../../src/store/steps.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { sendJson, startModelServer, toCompletion } from './model-server.ts';
-import { begin, sums } from './support.ts';
+import { begin, loadAttempt, sums } from './support.ts';
 
 let assay: TestAssay;
 beforeAll(async () => {
@@ -17,21 +17,6 @@ const agent = (tools: readonly string[]) => ({
   harness: { kind: 'agent', maxSteps: 10, tools },
   environment: 'host',
 });
-
-/** The only attempt of a run, with its tool rows and its observations as the model read them. */
-async function loadAttempt(runId: string) {
-  const [detail] = await loadAttemptDetail(assay.db, { runId, caseId: 'sum-1' });
-  if (detail === undefined) throw new Error(`run ${runId} has no attempt`);
-  const { rows } = await assay.db.query<{ text: string }>(
-    `select convert_from(b.bytes, 'UTF8') as text from steps s join blobs b on b.digest = s.digest and b.chunk = 0
-     where s.run_id = $1 and s.role = 'tool' order by s.sequence`,
-    [runId],
-  );
-  return {
-    ...detail,
-    observations: rows.map((row) => JSON.parse(row.text) as { text: string; status: string }),
-  };
-}
 
 test('F19 arguments that are no arguments: every call gets one answer and the attempt is scored', async () => {
   const call = (id: string, name: string, args: string) => ({
@@ -62,7 +47,7 @@ test('F19 arguments that are no arguments: every call gets one answer and the at
   });
   expect(await assay.result(runId)).toMatchObject({ outcomes: { scored: 1 } });
   expect(server.calls()).toHaveLength(2);
-  const { toolCalls, observations } = await loadAttempt(runId);
+  const { toolCalls, observations } = await loadAttempt(assay, runId);
   expect(toolCalls.map((one) => [one.tool, one.executions])).toHaveLength(5);
   expect(observations.map((one) => one.status)).toEqual(['success', 'error', 'success', 'error', 'error']);
   expect(observations[1]?.text).toContain('not JSON');
@@ -99,7 +84,7 @@ test('arguments that can be mended are, once, and the row, the next request and 
     ...agent(['bash']),
   });
   expect(await assay.result(runId)).toMatchObject({ outcomes: { scored: 1 } });
-  const attempt = await loadAttempt(runId);
+  const attempt = await loadAttempt(assay, runId);
   expect(attempt.outcome).toMatchObject({ score: 1 });
   expect(attempt.toolCalls.map((one) => [one.status, one.repaired])).toEqual([
     ['success', true],

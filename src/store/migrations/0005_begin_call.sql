@@ -47,6 +47,14 @@ begin
   end if;
 end $$;
 
+-- Gives back what reserve_call took in both scopes.
+create function unreserve_call(p_run text, p_model text, p_tokens bigint, p_usd numeric) returns void
+language plpgsql as $$
+begin
+  perform unreserve_scope(p_run, 'run', p_tokens, p_usd);
+  perform unreserve_scope(p_run, 'model/' || p_model, p_tokens, p_usd);
+end $$;
+
 -- The only owner of stop, breaker, pause, budget, rate and retry count: decides about one call and, when it is
 -- granted, writes its row. One round trip; without caps and rates one row read, one joined read and one insert.
 create function begin_call(
@@ -143,8 +151,7 @@ begin
     if start.wait_ms is not null then
       kind := 'wait'; reason := 'rate'; wait_ms := start.wait_ms;
       if state.has_caps then
-        perform unreserve_scope(p_run, 'run', p_worst_tokens, p_worst_usd);
-        perform unreserve_scope(p_run, 'model/' || p_model, p_worst_tokens, p_worst_usd);
+        perform unreserve_call(p_run, p_model, p_worst_tokens, p_worst_usd);
       end if;
       return;
     end if;
@@ -158,8 +165,7 @@ begin
     if not probe then
       kind := 'wait'; reason := 'probe'; wait_ms := 50;
       if state.has_caps then
-        perform unreserve_scope(p_run, 'run', p_worst_tokens, p_worst_usd);
-        perform unreserve_scope(p_run, 'model/' || p_model, p_worst_tokens, p_worst_usd);
+        perform unreserve_call(p_run, p_model, p_worst_tokens, p_worst_usd);
       end if;
       return;
     end if;
@@ -187,7 +193,6 @@ begin
   -- call row now, after the reservations, would break the lock order.
   kind := 'again';
   if state.has_caps then
-    perform unreserve_scope(p_run, 'run', p_worst_tokens, p_worst_usd);
-    perform unreserve_scope(p_run, 'model/' || p_model, p_worst_tokens, p_worst_usd);
+    perform unreserve_call(p_run, p_model, p_worst_tokens, p_worst_usd);
   end if;
 end $$;
