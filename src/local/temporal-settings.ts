@@ -29,7 +29,7 @@ export const localSettings: TemporalSettings = {
     // A run drains before it continues as new: half as often as at the server's 4,096 events.
     'limit.historyCount.suggestContinueAsNew': '8000',
     // Else an agent that runs alone makes at most 20 / 4 steps a second.
-    'history.transferProcessorMaxPollRPS': '200',
+    'history.transferProcessorMaxPollRPS': '50',
     // The cache of workflows is bounded by its size, not by a number of workflows that fits a large machine.
     'history.cacheSizeBasedLimit': 'true',
     'history.hostLevelCacheMaxSizeBytes': String(256 * 1024 * 1024),

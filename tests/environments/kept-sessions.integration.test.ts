@@ -66,7 +66,9 @@ describe.skipIf(skip !== null)('kept sessions', () => {
     ]);
     const [hostId = ''] = kept.map((row) => row.hostId);
     const find = (kind: string, limited: boolean) => {
-      const row = kept.find((one) => one.kind === kind && ((one.resources?.by ?? null) !== null) === limited);
+      const isLimited = ({ resources }: (typeof kept)[number]): boolean =>
+        (resources?.memoryBytes ?? resources?.diskBytes ?? null) !== null;
+      const row = kept.find((one) => one.kind === kind && isLimited(one) === limited);
       if (row === undefined) throw new Error(`no kept session of ${kind}`);
       return row;
     };

