@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { CommandHarness } from '../domain/command-harness.ts';
 import type { RunPlan } from '../domain/plan.ts';
 import type { RequestSpec } from '../domain/run.ts';
-import { toEngineId } from '../providers/lookup.ts';
+import { toEngineId, toReadableId } from '../providers/lookup.ts';
 
 /**
  * What can be down: the command of an agent in what its sessions start from. The whole command, because a shell that
@@ -15,14 +14,7 @@ export function toAgentEngineId(
 ): string {
   const image = environment.kind === 'none' ? null : environment.image;
   const [program = ''] = command;
-  const digest = createHash('sha256')
-    .update(JSON.stringify([command, environment.kind, image]))
-    .digest('hex');
-  const readable = posix
-    .basename(program)
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-');
-  return `command-${readable.slice(0, 40).replace(/^-+|-+$/g, '')}-${digest.slice(0, 10)}`;
+  return toReadableId(`command-${posix.basename(program).slice(0, 40)}`, [command, environment.kind, image]);
 }
 
 /** The programs of a run's external agents, as engines. */

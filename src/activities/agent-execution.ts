@@ -5,7 +5,7 @@ import { SessionLostError, type EnvironmentSession, type ExecResult } from '../e
 import { findTooLong, toAgentCommand, type AgentCommand } from './agent-command.ts';
 import { AgentOutput } from './agent-output.ts';
 import { AgentReport } from './agent-report.ts';
-import { concludeAgent } from './conclude-agent.ts';
+import { concludeAgent, NOT_EXECUTED } from './conclude-agent.ts';
 import type { Dependencies } from './dependencies.ts';
 import { environmentLost } from './execute-tool.ts';
 import type { RecordingProxy } from './recording-proxy.ts';
@@ -101,13 +101,4 @@ function endStubborn(proxy: RecordingProxy | null): Disposable & { readonly sign
   };
 }
 
-const toEnded = (durationMs: number): ExecResult => ({
-  exitCode: null,
-  signal: 'SIGKILL',
-  timedOut: false,
-  spawnError: null,
-  output: '',
-  outputBytes: 0,
-  durationMs,
-  exceeded: null,
-});
+const toEnded = (durationMs: number): ExecResult => ({ ...NOT_EXECUTED, signal: 'SIGKILL', durationMs });

@@ -69,7 +69,8 @@ export async function concludeAgent(
 
 const TAIL_SHOWN = 4_000;
 
-const NOT_EXECUTED: ExecResult = {
+/** What is known of a process that told nothing. */
+export const NOT_EXECUTED: ExecResult = {
   exitCode: null,
   signal: null,
   timedOut: false,

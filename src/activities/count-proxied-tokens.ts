@@ -1,12 +1,11 @@
 import { exchange } from '../providers/exchange.ts';
 import { ProviderError, toProviderError } from '../providers/provider-error.ts';
-import { toAddress } from '../providers/lookup.ts';
 import { toWireError } from '../recording-proxy/failure-error.ts';
 import { toAgentHeaders } from '../recording-proxy/pass-through.ts';
 import type { ProxiedRequest } from '../recording-proxy/proxy-server.ts';
-import { toUpstreamHeaders } from '../recording-proxy/upstream-headers.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
+import { toUpstream } from './upstream.ts';
 
 const LIMIT_MS = 30_000;
 const BYTES_PER_TOKEN = 4;
@@ -21,11 +20,11 @@ export async function countProxiedTokens(
   const sent = JSON.stringify({ ...body, model: model.model });
   if (!form.kinds.includes(provider.kind))
     return client.sendJson(200, { input_tokens: Math.ceil(Buffer.byteLength(sent) / BYTES_PER_TOKEN) });
-  const apiKey = provider.apiKeyEnv === null ? null : dependencies.readKey(provider.apiKeyEnv);
+  const upstream = toUpstream(dependencies, counted);
   const counting = exchange({
-    url: `${toAddress(provider).replace(/\/+$/, '')}${form.path}/count_tokens${search}`,
+    url: `${upstream.url}/count_tokens${search}`,
     method: 'POST',
-    headers: toUpstreamHeaders(form, client.request.headers, apiKey),
+    headers: upstream.headers,
     body: sent,
     timeouts: { ...provider.timeouts, totalMs: LIMIT_MS },
     signal: client.gone,

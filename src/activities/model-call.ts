@@ -16,6 +16,7 @@ import { toCallKey, type KeptAnswer } from './kept-answer.ts';
 import { buildRequest, type PreparedCall } from './model-request.ts';
 import { sendRequest, type Sending, type Sent } from './model-send.ts';
 import { spreadWait } from './spread-wait.ts';
+import { waitForKeys } from './wait-for-key.ts';
 
 /**
  * Activity `callModel`: one model call, write-ahead. The store's row decides whether it may start, and
@@ -27,8 +28,6 @@ export const createModelCalls = (dependencies: Dependencies) => ({
       checkPayload('callModel', await callUntilOver(dependencies, input, signal)),
     ),
 });
-
-const KEY_WAIT_MS = 5_000;
 
 /** A call is asked for again here only while it finds out about its engine. */
 async function callUntilOver(
@@ -51,11 +50,8 @@ async function callOnce(
   { input, prepared, signal }: Calling,
 ): Promise<CallModelResult | Extract<Sent, { kind: 'again' }>> {
   const { place, engineId } = prepared;
-  const { apiKeyEnv } = place.provider;
-  // The queue of an engine is served by workers that have its key; asked before anything is counted or sent.
-  if (apiKeyEnv !== null && dependencies.readKey(apiKeyEnv) === null) {
-    throw comeBack(KEY_WAIT_MS, `Waiting for ${apiKeyEnv}, which this worker has not.`);
-  }
+  // The queue of an engine is served by workers that have its key.
+  waitForKeys(dependencies, [place.provider.apiKeyEnv]);
   const admission = await beginCall(dependencies.db, {
     key: toCallKey(input),
     modelId: place.model.id,

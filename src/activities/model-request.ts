@@ -1,4 +1,5 @@
 import { outputCap } from '../domain/estimate.ts';
+import type { CallKey } from '../domain/ids.ts';
 import type { CallModelInput } from '../domain/step.ts';
 import { toWorstCase, type WorstCase } from '../domain/worst-case.ts';
 import { adjustInput } from '../harnesses/adjust-input.ts';
@@ -16,6 +17,34 @@ export type PreparedCall = {
   readonly request: Omit<ModelRequest, 'timeouts' | 'cell'>;
   readonly worst: WorstCase;
 };
+
+const DEFAULT_CALL_MS = 600_000;
+
+/** Time-outs of one request; `leftMs` = what its attempt may still take. */
+export const toTimeouts = (
+  { provider, limits }: CellPlace,
+  leftMs: number | null = null,
+): ModelRequest['timeouts'] => ({
+  ...provider.timeouts,
+  totalMs: Math.min(limits.modelCallTimeMs ?? DEFAULT_CALL_MS, leftMs ?? Infinity),
+});
+
+/** Whose request it is, for providers that answer by it. */
+export const toRequestCell = (
+  { plan, request, model, testCase }: CellPlace,
+  { runId, attempt, step, purpose }: CallKey,
+  requestNumber: number,
+): ModelRequest['cell'] => ({
+  runId,
+  requestName: request.spec.name,
+  modelId: model.id,
+  caseId: testCase.id,
+  seed: plan.spec.execution.seed,
+  attempt,
+  step,
+  purpose,
+  requestNumber,
+});
 
 /** Rebuilds what the model is to read: the start messages of the harness, then the stored transcript. */
 export async function buildRequest(dependencies: Dependencies, input: CallModelInput): Promise<PreparedCall> {

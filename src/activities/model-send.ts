@@ -9,7 +9,7 @@ import type { Dependencies } from './dependencies.ts';
 import { giveUpProbe, watchProbe } from './engine-watch.ts';
 import { comeBack } from './failure.ts';
 import { toCallKey, type KeptAnswer } from './kept-answer.ts';
-import type { PreparedCall } from './model-request.ts';
+import { toRequestCell, toTimeouts, type PreparedCall } from './model-request.ts';
 import { keepAnswer, settleFailed, toOwnFault, type SentRequest } from './settle-call.ts';
 
 export type Sending = {
@@ -71,28 +71,15 @@ const toSent = ({ input, prepared, admission, signal }: Sending): SentRequest =>
 function toModelRequest(sending: Sending) {
   const { prepared, input, admission } = sending;
   const { place, request } = prepared;
-  const totalMs = Math.min(place.limits.modelCallTimeMs ?? DEFAULT_CALL_MS, timeLeftMs(sending) ?? Infinity);
   return {
     ...request,
-    timeouts: { ...place.provider.timeouts, totalMs },
-    cell: {
-      runId: input.cell.runId,
-      requestName: place.request.spec.name,
-      modelId: input.cell.modelId,
-      caseId: input.cell.caseId,
-      seed: place.plan.spec.execution.seed,
-      attempt: input.cell.attempt,
-      step: input.step,
-      purpose: 'agent',
-      requestNumber: admission.requestNumber,
-    },
+    timeouts: toTimeouts(place, timeLeftMs(sending)),
+    cell: toRequestCell(place, toCallKey(input), admission.requestNumber),
   };
 }
 
 /** A pause of the whole engine is longer, and takes no slot. */
 const LONGEST_WAIT_HERE_MS = 60_000;
-
-const DEFAULT_CALL_MS = 600_000;
 
 /** What the attempt may still take; a straight line has all of it. */
 const timeLeftMs = ({ input, prepared }: Sending): number | null =>

@@ -127,6 +127,7 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<El
   const loaded = { ...read, spec };
   const estimate = estimateRun(spec, loaded.suites);
   const requests = toRequestPlans(loaded);
+  const engines = listEngines(spec, skippedModels);
   const runPlan: RunPlan = { format: 1, runId, spec, requests, skippedModels, estimate };
   await savePreparedRun(db, {
     plan: runPlan,
@@ -134,9 +135,9 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<El
     tasks: orderTasks(
       requests.map((request) => ({ spec: request.spec, caseIds: caseIdsOf(loaded, request.spec.suiteKey) })),
     ),
-    engines: listEngines(spec, skippedModels),
+    engines,
   });
-  await askAgain(dependencies, { runId, spec, engines: listEngines(spec, skippedModels) });
+  await askAgain(dependencies, { runId, spec, engines });
   return null;
 }
 

@@ -1,19 +1,19 @@
 import { planRetry } from '../domain/retry-delay.ts';
 import type { ClassifiedFailure } from '../domain/failure.ts';
-import { toAddress } from '../providers/lookup.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import type { ModelAnswer } from '../providers/provider.ts';
 import { toRetryHeaders, toWireError } from '../recording-proxy/failure-error.ts';
 import { forward, type Forwarded } from '../recording-proxy/forward.ts';
 import { toAgentHeaders } from '../recording-proxy/pass-through.ts';
 import type { ProxiedRequest } from '../recording-proxy/proxy-server.ts';
-import { toUpstreamHeaders } from '../recording-proxy/upstream-headers.ts';
 import type { Asked } from '../recording-proxy/wire-form.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { KeptAnswer } from './kept-answer.ts';
+import { toRequestCell, toTimeouts } from './model-request.ts';
 import type { ProxyTranscript } from './proxy-transcript.ts';
 import type { CellPlace } from './run-reader.ts';
 import { keepAnswer, settleFailed, toOwnFault, type SentRequest } from './settle-call.ts';
+import { toUpstream } from './upstream.ts';
 
 /** A request of an agent that has been granted. */
 export type ProxiedCall = ProxiedRequest & {
@@ -34,8 +34,6 @@ export type ProxiedEnd =
       readonly failure: ClassifiedFailure;
       readonly usage: ProviderError['usage'];
     };
-
-const DEFAULT_CALL_MS = 600_000;
 
 /** What is left to do once the row is settled. */
 type Settled = { readonly end: ProxiedEnd; readonly reply: () => void };
@@ -84,16 +82,15 @@ const send = (dependencies: Dependencies, call: ProxiedCall): Promise<Forwarded>
 function sendOn(dependencies: Dependencies, call: ProxiedCall): Promise<Forwarded> {
   const { form, body, search, client, place, maxOutputTokens, signal } = call;
   const { provider, model } = place;
-  const apiKey = provider.apiKeyEnv === null ? null : dependencies.readKey(provider.apiKeyEnv);
+  const upstream = toUpstream(dependencies, call);
   const change = { model: model.model, maxOutputTokens, kind: provider.kind };
   const request = {
     form,
-    url: `${toAddress(provider).replace(/\/+$/, '')}${form.path}${search}`,
-    headers: toUpstreamHeaders(form, client.request.headers, apiKey),
+    ...upstream,
+    url: `${upstream.url}${search}`,
     body: JSON.stringify(form.complete(body, change)),
     hidesCounts: form.hidesCounts(body),
     timeouts: toTimeouts(place),
-    apiKey,
   };
   return forward(request, client, signal);
 }
@@ -111,17 +108,7 @@ async function translate(dependencies: Dependencies, call: ProxiedCall): Promise
     maxOutputTokens: asked.maxOutputTokens ?? maxOutputTokens,
     stream: place.provider.stream,
     timeouts: toTimeouts(place),
-    cell: {
-      runId: key.runId,
-      requestName: place.request.spec.name,
-      modelId: place.model.id,
-      caseId: place.testCase.id,
-      seed: place.plan.spec.execution.seed,
-      attempt: key.attempt,
-      step: key.step,
-      purpose: key.purpose,
-      requestNumber,
-    },
+    cell: toRequestCell(place, key, requestNumber),
   };
   try {
     return { kind: 'answered', answer: await provider.call(request, signal) };
@@ -130,11 +117,6 @@ async function translate(dependencies: Dependencies, call: ProxiedCall): Promise
     return { kind: 'failed', error, refusal: null, isWhole: false };
   }
 }
-
-const toTimeouts = ({ provider, limits }: CellPlace) => ({
-  ...provider.timeouts,
-  totalMs: limits.modelCallTimeMs ?? DEFAULT_CALL_MS,
-});
 
 /** What was handed on as it came only has to end; what a provider said in Assay's form is written now. */
 function endAnswer(call: ProxiedCall, answer: ModelAnswer): void {

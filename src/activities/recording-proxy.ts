@@ -8,8 +8,8 @@ import { SessionLostError, type EnvironmentSession } from '../environments/envir
 import { ProxyServer } from '../recording-proxy/proxy-server.ts';
 import { openProxiedTry } from '../store/proxied-calls.ts';
 import type { Dependencies } from './dependencies.ts';
-import { comeBack } from './failure.ts';
 import { RecordingDesk } from './recording-desk.ts';
+import { waitForKeys } from './wait-for-key.ts';
 
 /** Why the proxy takes no more requests of an attempt. */
 export type ProxyEnd =
@@ -59,8 +59,6 @@ export class ProxyUnreachableError extends Error {
   override readonly name = 'ProxyUnreachableError';
 }
 
-const KEY_WAIT_MS = 5_000;
-
 /**
  * Serves the model of a cell to an external agent in the wire forms of OpenAI and Anthropic. Every request is
  * recorded, paid and bounded as any other model call. Throws `ComeBack` while this worker has not the key, a
@@ -73,9 +71,7 @@ export async function openRecordingProxy(
   const { cell, tryNumber, session, signal } = request;
   signal.throwIfAborted();
   const place = await dependencies.runs.find(cell);
-  const { apiKeyEnv } = place.provider;
-  if (apiKeyEnv !== null && dependencies.readKey(apiKeyEnv) === null)
-    throw comeBack(KEY_WAIT_MS, `Waiting for ${apiKeyEnv}, which this worker has not.`);
+  waitForKeys(dependencies, [place.provider.apiKeyEnv]);
   const spending = await openProxiedTry(dependencies.db, { key: cell, tryNumber });
   const desk = new RecordingDesk(dependencies, { ...request, place, spending });
   const proxy = new ProxyServer(desk);

@@ -15,6 +15,7 @@ import { untilCancelled } from './heartbeat.ts';
 import { joinDeliveries } from './join-deliveries.ts';
 import { openRecordingProxy, ProxyUnreachableError, type RecordingProxy } from './recording-proxy.ts';
 import type { CellPlace } from './run-reader.ts';
+import { waitForKeys } from './wait-for-key.ts';
 
 /**
  * Activity `runAgent`: an external agent from its start to its recorded end, write-ahead. A delivery that finds the row
@@ -45,7 +46,7 @@ async function runOnce(
   if (session === 'lost' || session === null) return over(environmentLost(input.session).end);
   const place = await dependencies.runs.find(cell);
   const harness = toCommandHarness(place);
-  awaitKeys(dependencies, harness);
+  waitForKeys(dependencies, Object.values(harness.variablesEnv));
   const run = { input, place, harness, session, signal };
   const proxy = harness.proxy ? await openProxy(dependencies, run) : null;
   if (proxy !== null && 'kind' in proxy) return over(proxy);
@@ -115,15 +116,6 @@ function toCommandHarness({ request }: CellPlace): CommandHarness {
   const { harness } = request.spec;
   if (harness.kind !== 'command') throw new Error(`request "${request.spec.name}" has no command harness`);
   return harness;
-}
-
-const KEY_WAIT_MS = 5_000;
-
-/** Asked before anything is counted or started. */
-function awaitKeys({ readKey }: Dependencies, { variablesEnv }: CommandHarness): void {
-  const missing = Object.values(variablesEnv).find((name) => readKey(name) === null);
-  if (missing !== undefined)
-    throw comeBack(KEY_WAIT_MS, `Waiting for ${missing}, which this worker has not.`);
 }
 
 type Admission =

@@ -1,4 +1,4 @@
-import { parseDurationMs } from '../config/shapes.ts';
+import { parseDurationMs } from '../domain/duration.ts';
 import { findNearest } from '../config/nearest.ts';
 import type { LimitChanges } from '../domain/run-control.ts';
 import { UsageError } from './usage-error.ts';

@@ -16,7 +16,7 @@ import { commandPresetSchema, type CommandEntry, type CommandPreset } from './co
 import { findNearest } from './nearest.ts';
 import type { Finding, Path } from './problem.ts';
 import { findPathProblem } from './session-path.ts';
-import { parseDurationMs } from './shapes.ts';
+import { parseDurationMs } from '../domain/duration.ts';
 
 type Report = (finding: Finding) => void;
 

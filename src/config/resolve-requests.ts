@@ -7,7 +7,7 @@ import { toProblem } from './problem.ts';
 import type { Finding } from './problem.ts';
 import { resolveHarness } from './resolve-harness.ts';
 import type { RequestEntry } from './run-file.ts';
-import { parseDurationMs } from './shapes.ts';
+import { parseDurationMs } from '../domain/duration.ts';
 import type { Source } from './source.ts';
 import { resolveEnvironment } from './resolve-environment.ts';
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DURATION_PATTERN, parseDurationMs } from '../domain/duration.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 
 /** Message of a shape that `checkShape` turns into "expected ..., got ...". */
@@ -17,8 +18,6 @@ export const text = z.string();
 export const name = z.string().regex(/\S/, expecting('a text that is not empty'));
 
 const DURATION = 'a duration such as 250ms, 30s, 10m or 2h';
-const UNIT_MS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const DURATION_PATTERN = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
 /** `250ms`, `30s`, `10m`, `2h` as milliseconds. */
 export const duration = z
@@ -26,12 +25,6 @@ export const duration = z
   .regex(DURATION_PATTERN, expecting(DURATION))
   .transform(parseDurationMs)
   .pipe(z.number().max(2 ** 31 - 1, expecting('a duration of at most 24 days')));
-
-/** Milliseconds of a duration as run files write it; NaN when it is none. */
-export function parseDurationMs(value: string): number {
-  const [, amount, unit] = DURATION_PATTERN.exec(value) ?? [];
-  return Math.round(Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN));
-}
 
 export const positiveDuration = duration.pipe(z.number().min(1, expecting('a duration above zero')));
 

@@ -164,11 +164,14 @@ export const checkParams = (checked: ModelParams): string[] =>
  */
 export function toEngineId(spec: Pick<ProviderSpec, 'kind' | 'baseUrl' | 'apiKeyEnv'>): string {
   const address = spec.baseUrl === null ? '' : spec.baseUrl.replace(/\/+$/, '');
-  const digest = createHash('sha256')
-    .update(JSON.stringify([spec.kind, address, spec.apiKeyEnv]))
-    .digest('hex');
-  const readable = `${spec.kind}-${toHost(address)}`.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-  return `${readable.slice(0, 49).replace(/^-+|-+$/g, '')}-${digest.slice(0, 10)}`;
+  return toReadableId(`${spec.kind}-${toHost(address)}`, [spec.kind, address, spec.apiKeyEnv]);
+}
+
+/** `[a-z0-9-]`, at most 60 characters: `readable` for people, then what tells it from every other. */
+export function toReadableId(readable: string, facts: readonly unknown[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+  const plain = readable.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return `${plain.slice(0, 49).replace(/^-+|-+$/g, '')}-${digest.slice(0, 10)}`;
 }
 
 function toHost(address: string): string {

@@ -45,7 +45,7 @@ type Options = z.output<typeof options>;
  */
 export const javascript: Scorer = {
   kind: 'javascript',
-  options: options as unknown as Scorer['options'],
+  options,
   place: 'process',
   readsCode: true,
   needsTarget: () => false,

@@ -14,7 +14,7 @@ const options = z.strictObject({
  */
 export const latency: Scorer = {
   kind: 'latency',
-  options: options as unknown as Scorer['options'],
+  options,
   place: 'local',
   measures: true,
   needsTarget: () => false,

@@ -44,7 +44,7 @@ type Options = z.infer<typeof options>;
 /** Looks at the way and not at the answer: which tools were called, in which order, with what, in how many steps. */
 export const trajectory: Scorer = {
   kind: 'trajectory',
-  options: options as unknown as Scorer['options'],
+  options,
   place: 'process',
   needsTarget: () => false,
   score: async (input) => judge(input),
