@@ -17,6 +17,8 @@ export default defineConfig({
           globalSetup: ['tests/support/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          // Real processes on shared machines. `npm test` names every test that needed its second try, and why.
+          retry: 1,
           expect: { poll: { timeout: 10_000 } },
           maxWorkers: 2,
         },

@@ -11,17 +11,33 @@ const range = (prefix, last, width = 1) =>
 
 /** Families of cases: what they are about, their ids, and what the open ones touch. */
 const FAMILIES = [
-  ['Agent Arena: matrix, preflight, retries, budgets, leaderboard', range('AA-', 18, 2), 'reports, budgets and reuse in full'],
+  [
+    'Agent Arena: matrix, preflight, retries, budgets, leaderboard',
+    range('AA-', 18, 2),
+    'reports, budgets and reuse in full',
+  ],
   ['Circuit breaker', range('CB-', 13, 2), 'the breaker'],
   ['Fan-out: one unit of work per cell', range('FE-', 14, 2), 'judges, live width, measured widths'],
   ['Tool reliability', range('AF-', 27, 2), 'fingerprints, which reuse brings'],
   ['AgentCompass: preparation', range('AC-P', 9), 'reuse, plug-ins'],
-  ['AgentCompass: attempt order', range('AC-A', 20), 'attempts without a harness, the order of two time limits'],
+  [
+    'AgentCompass: attempt order',
+    range('AC-A', 20),
+    'attempts without a harness, the order of two time limits',
+  ],
   ['AgentCompass: retries', range('AC-R', 17), 'plans compared across tries'],
   ['AgentCompass: strategies and checkpoints', range('AC-K', 12), 'reuse and fingerprints'],
   ['AgentCompass: orchestration', range('AC-O', 11), 'pipelined requests'],
-  ['AgentCompass: limits and time', range('AC-L', 12), 'capacities shared by workers or changed while in use, ends at a deadline'],
-  ['AgentCompass: network', range('AC-N', 7), 'never wider than asked, the model alone under a closed policy'],
+  [
+    'AgentCompass: limits and time',
+    range('AC-L', 12),
+    'capacities shared by workers or changed while in use, ends at a deadline',
+  ],
+  [
+    'AgentCompass: network',
+    range('AC-N', 7),
+    'never wider than asked, the model alone under a closed policy',
+  ],
   ['AgentCompass: sessions', range('AC-S', 6), 'isolated environments'],
   ['AgentCompass: errors and results', range('AC-E', 11), 'two failures of one attempt, names outside'],
   ['AgentCompass: bookkeeping', range('AC-B', 3), 'benchmarks'],
@@ -35,7 +51,10 @@ const FAMILIES = [
 
 /** Cases that have no counterpart here, and why. */
 const WITHOUT = new Map([
-  ['AF-22', 'every call takes one path, the activity of its kind, whoever started the run; there is no second one to compare it with'],
+  [
+    'AF-22',
+    'every call takes one path, the activity of its kind, whoever started the run; there is no second one to compare it with',
+  ],
 ]);
 
 const NAME = /\b(?:test|describe|it)(?:\.\w+(?:\([^)]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs;
@@ -63,10 +82,15 @@ export function formatAcceptance() {
   const count = listIds().filter((id) => shown.has(id)).length;
   const sections = FAMILIES.map(([title, ids, about]) => {
     const open = ids.filter((id) => !shown.has(id) && !WITHOUT.has(id));
-    const without = ids.filter((id) => WITHOUT.has(id)).map((id) => `${id} has no counterpart: ${WITHOUT.get(id)}.`);
+    const without = ids
+      .filter((id) => WITHOUT.has(id))
+      .map((id) => `${id} has no counterpart: ${WITHOUT.get(id)}.`);
     const rows = ids
       .filter((id) => shown.has(id))
-      .map((id) => `| ${id} | ${[...shown.get(id)].map((path) => `\`${path.slice('tests/'.length)}\``).join(', ')} |`);
+      .map(
+        (id) =>
+          `| ${id} | ${[...shown.get(id)].map((path) => `\`${path.slice('tests/'.length)}\``).join(', ')} |`,
+      );
     const table = rows.length === 0 ? [] : ['| Case | Shown by (below `tests/`) |', '|---|---|', ...rows, ''];
     const rest = open.length === 0 ? 'All are shown.' : `Open (${about}): ${open.join(', ')}.`;
     return [`## ${title}`, '', ...table, [rest, ...without].join('\n\n')].join('\n');
@@ -83,4 +107,5 @@ export function formatAcceptance() {
   return `${[head, ...sections].join('\n\n')}\n`;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(`${root}docs/acceptance.md`, formatAcceptance());
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  writeFileSync(`${root}docs/acceptance.md`, formatAcceptance());

@@ -10,7 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const EXTRACTOR = '@microsoft/api-extractor@7.60.1';
 const DOCUMENTER = '@microsoft/api-documenter@7.30.18';
 
-const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+const run = (command, args, cwd) =>
+  execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
 const runPackage = (name, args, cwd) => run('npx', ['--yes', '--package', name, '--', ...args], cwd);
 
 const work = mkdtempSync(join(tmpdir(), 'assay-api-'));
@@ -25,10 +26,17 @@ try {
     writeFileSync(path, text.replace(/((?:from|import\() ?['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'));
   }
   symlinkSync(join(root, 'node_modules'), join(work, 'node_modules'));
-  writeFileSync(join(work, 'package.json'), JSON.stringify({ name: 'assay', version: '0.0.0', type: 'module' }));
+  writeFileSync(
+    join(work, 'package.json'),
+    JSON.stringify({ name: 'assay', version: '0.0.0', type: 'module' }),
+  );
   writeFileSync(join(work, 'tsconfig.json'), JSON.stringify(toCompilerOptions()));
   writeFileSync(join(work, 'api-extractor.json'), JSON.stringify(toConfig()));
-  runPackage(EXTRACTOR, ['api-extractor', 'run', '--local', '--config', join(work, 'api-extractor.json')], work);
+  runPackage(
+    EXTRACTOR,
+    ['api-extractor', 'run', '--local', '--config', join(work, 'api-extractor.json')],
+    work,
+  );
   rmSync(join(root, 'docs/api'), { recursive: true, force: true });
   const places = ['--input-folder', join(work, 'model'), '--output-folder', join(root, 'docs/api')];
   runPackage(DOCUMENTER, ['api-documenter', 'markdown', ...places], work);

@@ -8,7 +8,9 @@ if (!fresh) {
   console.log('Installing packages (once) ...');
   const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { stdio: 'inherit' });
   if (npm.status !== 0) {
-    console.error('Installing the packages failed. Look at the lines above; npm needs to reach its registry.');
+    console.error(
+      'Installing the packages failed. Look at the lines above; npm needs to reach its registry.',
+    );
     process.exit(npm.status ?? 1);
   }
 }

@@ -17,6 +17,15 @@ export function countTests(report) {
   return { passed: report.numPassedTests, failed: failed === 0 && !report.success ? 1 : failed };
 }
 
+/** Tests that failed and passed when they ran again: a line each, with the first line of what failed. */
+export function listRetried(report) {
+  return report.testResults.flatMap(({ assertionResults }) =>
+    assertionResults
+      .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
+      .map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0].split('\n')[0]}`),
+  );
+}
+
 function main() {
   const chromium = findChromium();
   const folder = mkdtempSync(join(tmpdir(), 'assay-test-report-'));
@@ -29,7 +38,9 @@ function main() {
   });
   let counts = { passed: 0, failed: 1 };
   try {
-    counts = countTests(JSON.parse(readFileSync(reportFile, 'utf8')));
+    const report = JSON.parse(readFileSync(reportFile, 'utf8'));
+    counts = countTests(report);
+    for (const line of listRetried(report)) console.log(`PASSED ONLY ON ITS SECOND TRY: ${line}`);
   } catch {
     console.error('vitest ended without a report.');
   }

@@ -107,7 +107,7 @@ export async function loadCalls({ db }: TestAssay, runId: string): Promise<CallR
 export async function waitFor(
   what: string,
   check: () => Promise<boolean>,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await check())) {
