@@ -1,4 +1,6 @@
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure, type ApplicationFailureOptions } from '@temporalio/common';
+import type { Json } from '../domain/json.ts';
+import { redactJson, type Redactor } from '../domain/redact.ts';
 
 /** Names of the failures that no retry can cure; the workflows' policies list them. */
 export type FatalType =
@@ -23,16 +25,42 @@ export const comeBack = (delayMs: number, message: string): ApplicationFailure =
     category: 'BENIGN',
   });
 
-/** Any error of an activity as Temporal carries it: one line, the cause kept, our own failures untouched. */
-export function toApplicationFailure(error: unknown): Error {
-  if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
-  if (!(error instanceof Error)) return ApplicationFailure.create({ type: 'Error', message: String(error) });
-  return ApplicationFailure.create({
-    type: error.name,
-    message: error.message.slice(0, 2_000),
-    cause: error,
-  });
+const MESSAGE_LIMIT = 2_000;
+const STACK_LIMIT = 8_000;
+const LONGEST_CHAIN = 10;
+
+/**
+ * Any error of an activity as Temporal carries and logs it: the one place where an error leaves for a history. Names,
+ * messages, stacks, details and causes (at most ten) are cleaned by `redact` before anything is cut, so that no part of
+ * a secret is left at an edge. Our own failures keep what they say of retries.
+ */
+export function toApplicationFailure(error: unknown, redact: Redactor['redact']): Error {
+  return error instanceof CancelledFailure ? error : toCleanFailure(error, redact, LONGEST_CHAIN);
 }
+
+function toCleanFailure(error: unknown, redact: Redactor['redact'], links: number): ApplicationFailure {
+  const { name, message, stack, cause } =
+    error instanceof Error ? error : new Error(String(error), { cause: undefined });
+  const isOurs = error instanceof ApplicationFailure;
+  const failure = ApplicationFailure.create({
+    ...(isOurs ? toKept(error, redact) : { type: redact(name) }),
+    message: isOurs ? redact(message) : redact(message).slice(0, MESSAGE_LIMIT),
+    ...(cause === undefined || links <= 1 ? {} : { cause: toCleanFailure(cause, redact, links - 1) }),
+  });
+  failure.stack = redact(stack ?? '').slice(0, STACK_LIMIT);
+  return failure;
+}
+
+const toKept = (
+  { type, nonRetryable, details, nextRetryDelay, category }: ApplicationFailure,
+  redact: Redactor['redact'],
+): ApplicationFailureOptions => ({
+  type: type ?? 'Error',
+  ...(nonRetryable == null ? {} : { nonRetryable }),
+  ...(details == null ? {} : { details: details.map((detail) => redactJson(detail as Json, redact)) }),
+  ...(nextRetryDelay == null ? {} : { nextRetryDelay }),
+  ...(category == null ? {} : { category }),
+});
 
 const MAX_PAYLOAD_BYTES = 64 * 1024;
 

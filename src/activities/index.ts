@@ -1,3 +1,4 @@
+import { redactPatterns, type Redactor } from '../domain/redact.ts';
 import { createCollecting } from './collect.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createEvaluating } from './evaluate.ts';
@@ -13,9 +14,9 @@ import { createRunEnds } from './run-ends.ts';
 import { createSessions } from './sessions.ts';
 import { createToolRuns } from './tool-run.ts';
 
-/** Every activity of Assay on the given real things; each error leaves as an ApplicationFailure. */
+/** Every activity of Assay on the given real things; each error leaves as an ApplicationFailure without secrets. */
 export const createActivities = (dependencies: Dependencies) =>
-  wrapAll({
+  wrapAll((text) => redactPatterns(dependencies.redact(text)), {
     ...createPreparing(dependencies),
     ...createModelCalls(dependencies),
     ...createToolRuns(dependencies),
@@ -34,17 +35,17 @@ export type Activities = ReturnType<typeof createActivities>;
 
 type AnyActivities = Record<string, (input: never) => Promise<unknown>>;
 
-function wrapAll<T extends AnyActivities>(activities: T): T {
-  const wrapped = Object.entries(activities).map(([name, activity]) => [name, wrap(activity)]);
+function wrapAll<T extends AnyActivities>(redact: Redactor['redact'], activities: T): T {
+  const wrapped = Object.entries(activities).map(([name, activity]) => [name, wrap(redact, activity)]);
   return Object.fromEntries(wrapped) as T;
 }
 
 const wrap =
-  (activity: (input: never) => Promise<unknown>) =>
+  (redact: Redactor['redact'], activity: (input: never) => Promise<unknown>) =>
   async (input: never): Promise<unknown> => {
     try {
       return await activity(input);
     } catch (error) {
-      throw toApplicationFailure(error);
+      throw toApplicationFailure(error, redact);
     }
   };

@@ -9,7 +9,6 @@ import type { Dependencies } from '../activities/dependencies.ts';
 import { RunReader } from '../activities/run-reader.ts';
 import { TranscriptCache } from '../activities/transcript-cache.ts';
 import { readKey } from '../config/environment-variables.ts';
-import { redactPatterns } from '../domain/redact.ts';
 import type { Target } from '../domain/suite.ts';
 import { readSessionLimits } from '../config/session-limits.ts';
 import type { EnvironmentProvider } from '../environments/environment.ts';
@@ -21,13 +20,12 @@ import { createProviderLookup } from '../providers/lookup.ts';
 import type { ModelProvider, ModelRequest } from '../providers/provider.ts';
 import type { TransactionalDb } from '../store/pool.ts';
 import { countSessions, type CountedEnvironment } from './counted-environments.ts';
-import { KnownSecrets } from './known-secrets.ts';
+import type { KnownSecrets } from './known-secrets.ts';
 import { findSearchAttributes } from './search-attributes.ts';
 
 export type Built = {
   readonly dependencies: Dependencies;
   readonly environments: readonly CountedEnvironment[];
-  readonly secrets: KnownSecrets;
 };
 
 type Parts = {
@@ -38,22 +36,22 @@ type Parts = {
   readonly hostId: string;
   readonly projectDir: string | null;
   readonly logger: Logger;
+  readonly secrets: KnownSecrets;
   readonly wrapEnvironment?: (environment: EnvironmentProvider) => EnvironmentProvider;
   readonly analyzers?: readonly Analyzer[];
 } & Pick<Dependencies, 'onThrottled' | 'borrowSlot' | 'onEngine' | 'holdPace'>;
 
 /** Builds the real things that activities work with. */
 export function buildDependencies(parts: Parts): Built {
-  const { db, connection, namespace, dataDir, hostId, projectDir, logger } = parts;
+  const { db, connection, namespace, dataDir, hostId, projectDir, logger, secrets } = parts;
   const path = readKey('PATH') ?? '';
   const environments = buildEnvironments(parts, path);
-  const secrets = new KnownSecrets(readKey);
   const runs = new RunReader(db);
   const blobs = new BlobCache(db);
   const modules = new ModulePool({
     loadCode: (digest) => blobs.load(digest),
     projectDir,
-    onOutput: (path, line) => logger.info({ module: path }, redactPatterns(secrets.redact(line))),
+    onOutput: (path, line) => logger.info({ module: path }, secrets.redact(line)),
   });
   const dependencies: Dependencies = {
     db,
@@ -80,7 +78,7 @@ export function buildDependencies(parts: Parts): Built {
     now: Date.now,
     hasSearchAttributes: rememberAnswer(() => findSearchAttributes(connection, namespace)),
   };
-  return { dependencies, environments, secrets };
+  return { dependencies, environments };
 }
 
 const toCallWatch = ({ onThrottled, borrowSlot, onEngine, holdPace }: Parts) => ({

@@ -12,6 +12,7 @@ import { WORKFLOW_QUEUE } from '../workflows/messages.ts';
 import { buildDependencies } from './build-dependencies.ts';
 import { createEnvironmentWorkers } from './environment-workers.ts';
 import { EngineWorkers } from './engine-workers.ts';
+import type { KnownSecrets } from './known-secrets.ts';
 import { readHostId } from './host-id.ts';
 import { HostLease } from './host-lease.ts';
 import { loadWorkflowBundle } from './workflow-bundle.ts';
@@ -25,6 +26,8 @@ export type WorkerParts = {
   /** Folder that the packages of run files resolve from; null = as each run recorded it. */
   readonly projectDir?: string | null;
   readonly logger: Logger;
+  /** Of the worker's log as well, which is opened first. */
+  readonly secrets: KnownSecrets;
   /** Tests: 0 replays every workflow task. */
   readonly maxCachedWorkflows?: number;
   /** Tests: slots that move faster. */
@@ -62,15 +65,7 @@ export async function composeWorker(parts: WorkerParts) {
   await endLeftProcesses(built.environments, parts.logger);
   for (const environment of built.environments) await recount({ db: parts.db, hostId, environment });
   await built.dependencies.mcp.endLeft();
-  const common = {
-    connection: parts.connection,
-    namespace: parts.namespace,
-    shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    shutdownForceTime: SHUTDOWN_GRACE_MS + 10_000,
-    maxHeartbeatThrottleInterval: 5_000,
-    defaultHeartbeatThrottleInterval: 5_000,
-    ...parts.options,
-  };
+  const common = toCommonOptions(parts);
   const main = await Worker.create({
     ...common,
     taskQueue: WORKFLOW_QUEUE,
@@ -94,7 +89,7 @@ export async function composeWorker(parts: WorkerParts) {
     activities: { runTool: activities.runTool, gradeInProcess: activities.gradeInProcess },
     maxConcurrentActivityTaskExecutions: MAX_PROCESSES,
   });
-  const hasKey = (name: string): boolean => built.secrets.read(name) !== null;
+  const hasKey = (name: string): boolean => parts.secrets.read(name) !== null;
   const engines = new EngineWorkers({
     ...parts,
     hostId,
@@ -103,8 +98,24 @@ export async function composeWorker(parts: WorkerParts) {
     hasKey,
   });
   late.engines = engines;
-  return assemble({ workers: [main, ...sessions, modules], engines, hostId, ...built });
+  return assemble({
+    workers: [main, ...sessions, modules],
+    engines,
+    hostId,
+    secrets: parts.secrets,
+    ...built,
+  });
 }
+
+const toCommonOptions = ({ connection, namespace, options }: WorkerParts) => ({
+  connection,
+  namespace,
+  shutdownGraceTime: SHUTDOWN_GRACE_MS,
+  shutdownForceTime: SHUTDOWN_GRACE_MS + 10_000,
+  maxHeartbeatThrottleInterval: 5_000,
+  defaultHeartbeatThrottleInterval: 5_000,
+  ...options,
+});
 
 /** What any worker does: no step that belongs to a session, an engine or a process. */
 function withoutSessionSteps(activities: Activities): Partial<Activities> {
@@ -125,10 +136,11 @@ type Assembly = {
   readonly workers: readonly Worker[];
   readonly engines: EngineWorkers;
   readonly hostId: string;
+  readonly secrets: KnownSecrets;
 } & ReturnType<typeof buildDependencies>;
 
 function assemble({ workers, engines, hostId, environments, secrets, dependencies }: Assembly) {
-  const lease = new HostLease(dependencies.db, { hostId, environments });
+  const lease = new HostLease(dependencies.db, { hostId, environments, redact: dependencies.redact });
   let ended: Promise<unknown> = Promise.resolve();
   return {
     hostId,

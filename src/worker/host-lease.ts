@@ -1,4 +1,6 @@
 import type { HostAbilities } from '../domain/environment-abilities.ts';
+import type { Json } from '../domain/json.ts';
+import { redactJson, type Redactor } from '../domain/redact.ts';
 import { sayHostLives } from '../store/hosts.ts';
 import type { Db } from '../store/pool.ts';
 import type { CountedEnvironment } from './counted-environments.ts';
@@ -13,17 +15,24 @@ export class HostLease {
   private readonly db: Db;
   private readonly hostId: string;
   private readonly environments: readonly CountedEnvironment[];
+  private readonly redact: Redactor['redact'];
   private abilities: HostAbilities = {};
   private looking: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
     db: Db,
-    host: { readonly hostId: string; readonly environments: readonly CountedEnvironment[] },
+    host: {
+      readonly hostId: string;
+      readonly environments: readonly CountedEnvironment[];
+      /** What an engine says of itself may hold a key. */
+      readonly redact: Redactor['redact'];
+    },
   ) {
     this.db = db;
     this.hostId = host.hostId;
     this.environments = host.environments;
+    this.redact = host.redact;
   }
 
   async start(): Promise<void> {
@@ -50,7 +59,8 @@ export class HostLease {
     const looks = this.environments.map(
       async ({ provider }) => [provider.kind, await provider.describe()] as const,
     );
-    this.abilities = Object.fromEntries(await Promise.all(looks));
+    const abilities = Object.fromEntries(await Promise.all(looks));
+    this.abilities = redactJson(abilities as Json, this.redact) as HostAbilities;
   }
 
   private say(): Promise<void> {

@@ -1,5 +1,6 @@
 import { makeTelemetryFilterString, Runtime, type NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { readKey } from '../config/environment-variables.ts';
 import { repairStack } from '../local/stack.ts';
 import { watchUse } from '../local/watch-use.ts';
 import { markWorkerReady } from '../local/worker-part.ts';
@@ -8,6 +9,7 @@ import { migrate } from '../store/migrate.ts';
 import { checkDatabase, createPool } from '../store/pool.ts';
 import { listRuns } from '../store/runs.ts';
 import { composeWorker, type ComposedWorker } from './compose-worker.ts';
+import { KnownSecrets } from './known-secrets.ts';
 import { openLog } from './open-log.ts';
 import { reapRuns } from './reap-runs.ts';
 import { reapSessions } from './reap-sessions.ts';
@@ -33,7 +35,8 @@ type Running = {
  * Brings the database's schema up to date first. Rejects when a part of it breaks.
  */
 export async function startWorker(settings: WorkerSettings): Promise<void> {
-  const logger = openLog();
+  const secrets = new KnownSecrets(readKey);
+  const logger = openLog((line) => secrets.redact(line));
   Runtime.install({
     shutdownSignals: [],
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'WARN' }) } },
@@ -43,7 +46,7 @@ export async function startWorker(settings: WorkerSettings): Promise<void> {
   await migrate(db);
   const connection = await connectTemporal(settings);
   const { namespace, dataDir, projectDir } = settings;
-  const worker = await composeWorker({ connection, namespace, db, dataDir, projectDir, logger });
+  const worker = await composeWorker({ connection, namespace, db, dataDir, projectDir, logger, secrets });
   const running = { settings, worker, db, connection, logger, ending: new AbortController() };
   try {
     await runUntilEnd(running);

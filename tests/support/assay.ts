@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import type pg from 'pg';
 import type { AssayConnection } from '../../src/client/connect.ts';
 import { startRun } from '../../src/client/start-run.ts';
+import { readKey } from '../../src/config/environment-variables.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { RunResult } from '../../src/domain/workflow-brief.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
@@ -16,6 +17,7 @@ import { listenForRuns } from '../../src/store/listen.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createPool } from '../../src/store/pool.ts';
 import { composeWorker, type WorkerParts } from '../../src/worker/compose-worker.ts';
+import { KnownSecrets } from '../../src/worker/known-secrets.ts';
 import { BUNDLE_FOLDER } from './bundle-folder.ts';
 import { load } from './load.ts';
 import { connectTestTemporal, createTestDatabase, type TestTemporal } from './stack.ts';
@@ -68,8 +70,10 @@ export async function createTestAssay({
   const client = new Client({ connection: temporal.connection, namespace });
   const connection: AssayConnection = { db, temporal: async () => client, close: async () => undefined };
   const logger = pino({ level: 'error' });
-  const compose = (worker: NativeConnection) =>
-    composeWorker({ connection: worker, namespace, db, dataDir, logger, ...options });
+  const compose = (worker: NativeConnection) => {
+    const secrets = new KnownSecrets(readKey);
+    return composeWorker({ connection: worker, namespace, db, dataDir, logger, secrets, ...options });
+  };
   const workers: { stop: () => Promise<void> }[] = [];
   const startWorker = async () => {
     const own = await NativeConnection.connect({ address: temporal.temporalAddress });
