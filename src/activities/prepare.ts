@@ -18,6 +18,7 @@ import { listAgentEngines } from './agent-engine.ts';
 import { awaitKeys } from './await-keys.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
+import { printTasks } from './fingerprints.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { checkEnvironments } from './check-environments.ts';
 import { checkModule } from './check-module.ts';
@@ -129,14 +130,11 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<El
   const requests = toRequestPlans(loaded);
   const engines = listEngines(spec, skippedModels);
   const runPlan: RunPlan = { format: 1, runId, spec, requests, skippedModels, estimate };
-  await savePreparedRun(db, {
-    plan: runPlan,
-    suites: loaded.suites,
-    tasks: orderTasks(
-      requests.map((request) => ({ spec: request.spec, caseIds: caseIdsOf(loaded, request.spec.suiteKey) })),
-    ),
-    engines,
-  });
+  const tasks = orderTasks(
+    requests.map((request) => ({ spec: request.spec, caseIds: caseIdsOf(loaded, request.spec.suiteKey) })),
+  );
+  const printed = printTasks(dependencies, loaded, tasks);
+  await savePreparedRun(db, { plan: runPlan, suites: loaded.suites, ...printed, engines });
   await askAgain(dependencies, { runId, spec, engines });
   return null;
 }

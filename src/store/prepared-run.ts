@@ -13,6 +13,17 @@ export type PreparedTask = {
   readonly requestIndex: number;
   readonly modelId: string;
   readonly caseId: string;
+  readonly prints: TaskPrints;
+};
+
+/** Fingerprints of a task: digests of what its answers and its scores depend on. */
+export type TaskPrints = {
+  /** Key into the setups of the run. */
+  readonly setupDigest: string;
+  readonly contentDigest: string;
+  readonly gradingDigest: string;
+  /** An answer that is recorded can be graded without running anything. */
+  readonly gradable: boolean;
 };
 
 export type PreparedRun = {
@@ -20,6 +31,8 @@ export type PreparedRun = {
   readonly suites: ReadonlyMap<string, Suite>;
   /** In scheduler order, numbered from 1; the tasks of skipped models included. */
   readonly tasks: readonly PreparedTask[];
+  /** What answers depend on beside the case, by digest: JSON as it was digested. */
+  readonly setups: ReadonlyMap<string, string>;
   readonly engines: readonly EngineSpec[];
 };
 
@@ -44,6 +57,7 @@ export async function savePreparedRun(
     if (run === undefined) throw new Error(`There is no run ${plan.runId}: insert it before its plan.`);
     if (run.plan_digest !== null) return 'existing';
     await savePlan(client, prepared);
+    await saveSetups(client, prepared.setups);
     await saveRequests(client, plan);
     for (const [suiteKey, suite] of prepared.suites) {
       for (const { start, cases } of splitCases(suite.cases)) {
@@ -85,6 +99,13 @@ async function savePlan(db: Db, { plan, engines }: PreparedRun): Promise<void> {
       plan.spec.budgets.onExceed,
       [...new Set(engines.map((engine) => engine.engineId))],
     ],
+  });
+}
+
+async function saveSetups(db: Db, setups: PreparedRun['setups']): Promise<void> {
+  await db.query({
+    text: `insert into plans (digest, plan) select * from unnest($1::text[], $2::text[]) on conflict do nothing`,
+    values: [[...setups.keys()], [...setups.values()]],
   });
 }
 
@@ -161,14 +182,20 @@ async function saveCases(
 
 async function saveTasks(db: Db, runId: string, tasks: readonly PreparedTask[]): Promise<void> {
   await db.query({
-    text: `insert into tasks (run_id, task, request_index, model_id, case_id)
-      select $1, * from unnest($2::int[], $3::int[], $4::text[], $5::text[])`,
+    text: `insert into tasks (run_id, task, request_index, model_id, case_id, setup_digest, content_digest,
+        grading_digest, gradable)
+      select $1, * from unnest($2::int[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::boolean[])`,
     values: [
       runId,
       tasks.map(({ task }) => task),
       tasks.map(({ requestIndex }) => requestIndex),
       tasks.map(({ modelId }) => escapeText(modelId)),
       tasks.map(({ caseId }) => escapeText(caseId)),
+      tasks.map(({ prints }) => prints.setupDigest),
+      tasks.map(({ prints }) => prints.contentDigest),
+      tasks.map(({ prints }) => prints.gradingDigest),
+      tasks.map(({ prints }) => prints.gradable),
     ],
   });
 }

@@ -10,6 +10,7 @@ import {
   type RecordingProxy,
   type RecordingRequest,
 } from '../../src/activities/recording-proxy.ts';
+import { printTasks } from '../../src/activities/fingerprints.ts';
 import { toRequestPlans } from '../../src/activities/request-plans.ts';
 import { RunReader } from '../../src/activities/run-reader.ts';
 import { TranscriptCache } from '../../src/activities/transcript-cache.ts';
@@ -115,7 +116,7 @@ export async function openProxySubject() {
     await savePreparedRun(pool, {
       plan: { format: 1, runId, spec, requests, skippedModels: [], estimate: estimateRun(spec, suites) },
       suites,
-      tasks: orderTasks([{ spec: requests[0]!.spec, caseIds: cases }]),
+      ...printTasks(dependencies, loaded, orderTasks([{ spec: requests[0]!.spec, caseIds: cases }])),
       engines,
     });
     return { runId, task: 1, attempt: 1, generation: 1, requestIndex: 0, modelId: 'fast', caseId: cases[0]! };

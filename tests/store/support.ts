@@ -66,12 +66,19 @@ export function buildPreparedRun(runId: string, shape: RunShape = {}): PreparedR
       requestIndex: 0,
       modelId,
       caseId: testCase.id,
+      prints: {
+        setupDigest: `setup of ${modelId}`,
+        contentDigest: testCase.id,
+        gradingDigest: 'grading',
+        gradable: true,
+      },
     })),
   );
   return {
     plan: buildPlan(runId, { ...shape, models }, cases.length),
     suites: new Map([['questions', suite]]),
     tasks,
+    setups: new Map(models.map((modelId) => [`setup of ${modelId}`, JSON.stringify({ modelId })])),
     engines: [mockEngine(ENGINE)],
   };
 }

@@ -68,6 +68,12 @@ create table tasks (
   request_index int not null,
   model_id text collate "C" not null,
   case_id text collate "C" not null,
+  -- What the answers of its cells depend on: the setup, kept as a row of plans, and the case; and their scores.
+  setup_digest text,
+  content_digest text,
+  grading_digest text,
+  -- An answer that is recorded can be graded without running anything.
+  gradable boolean not null default false,
   primary key (run_id, task)
 );
 
