@@ -59,6 +59,7 @@ async function callOnce(
     worstTokens: prepared.worst.tokens,
     worstUsd: prepared.worst.usd,
     maxRetries: place.provider.retry.max,
+    waitedMs: countWaited(),
   });
   switch (admission.kind) {
     case 'granted': {
@@ -91,6 +92,9 @@ async function callOnce(
       throw comeBack(spreadWait(admission, dependencies.random()), `waiting: ${admission.reason}`);
   }
 }
+
+/** For a slot, a rate, a budget or an engine, since the call was asked for: what the first request of a call waited. */
+const countWaited = (): number => Math.max(0, Date.now() - Context.current().info.scheduledTimestampMs);
 
 /**
  * An attempt that has done nothing yet gives its place to others, until the engine is asked once more. One with a

@@ -1,34 +1,39 @@
+import { toTimeline } from '../client/attempt-timeline.ts';
+import { findFault } from '../domain/fault.ts';
 import type { AnalysisRow } from '../domain/analysis-row.ts';
 import type { Score } from '../domain/score.ts';
 import type { TestCase } from '../domain/suite.ts';
 import type { Message, ToolCall } from '../domain/transcript.ts';
 import { formatAgent } from './format-agent.ts';
-import type { CallDetail, ToolCallDetail, TryDetail } from '../store/attempt-detail.ts';
+import type { TryDetail } from '../store/attempt-detail.ts';
 import type { AttemptWarning } from '../store/attempt-warnings.ts';
-import { formatDuration, formatUsd, indent, toPrintable } from './format.ts';
+import { indent, toPrintable } from './format.ts';
 import { formatOutcome } from './format-outcome.ts';
 import { formatSession } from './format-session.ts';
 import type { NamedAttempt } from './show-case.ts';
-import { formatTextTable } from './text-table.ts';
+import { formatHidden, formatTimeline } from './format-timeline.ts';
+import type { StepWindow } from './step-window.ts';
 
 export type ShownAttempt = {
   readonly attempt: NamedAttempt;
   readonly testCase: TestCase;
   /** Of the latest try; without the messages that open it, which are the case's. */
   readonly transcript: readonly Message[];
+  /** The steps that the transcript holds. */
+  readonly window: StepWindow;
 };
 
-/** One attempt for people: outcome, scores, case, transcript, calls, tools, discarded tries. */
-export function formatAttempt({ attempt, testCase, transcript }: ShownAttempt): string {
+/** One attempt for people: outcome, scores, what it did and where it failed, case, transcript, and what lies beside. */
+export function formatAttempt({ attempt, testCase, transcript, window }: ShownAttempt): string {
   const { key, requestName, modelId, caseId } = attempt;
   const generation = key.generation > 1 ? ` · generation ${key.generation}` : '';
+  const argumentTexts = toArgumentTexts(transcript, window);
   const parts = [
-    `${requestName} / ${modelId} / ${caseId} · attempt ${key.attempt}${generation}\n${formatOutcome(attempt.outcome)}`,
-    section('Scores', attempt.scores.map(formatScore).join('\n')),
+    `${toPrintable(`${requestName} / ${modelId} / ${caseId}`)} · attempt ${key.attempt}${generation}\n${formatOutcome(attempt.outcome)}`,
+    section('Scores', formatScores(attempt)),
+    section('Timeline', formatTimeline(toTimeline(attempt), { window, argumentTexts })),
     section('Case', formatCase(testCase)),
-    section('Transcript', transcript.map(formatMessage).join('\n\n')),
-    section('Model calls', attempt.calls.length === 0 ? '' : formatCalls(attempt.calls)),
-    section('Tool calls', attempt.toolCalls.length === 0 ? '' : formatTools(attempt.toolCalls)),
+    section('Transcript', formatTranscript(transcript, window)),
     section('External agent', attempt.agents.map(formatAgent).join('\n')),
     section('Analysis', attempt.analyses.map(formatAnalysis).join('\n')),
     section('Environment', attempt.sessions.map(formatSession).join('\n')),
@@ -52,12 +57,47 @@ function formatCase({ system, input, choices, files, setup }: TestCase): string 
   ].join('\n');
 }
 
+/** `✗` is the one fault of an attempt that has a score and did not pass. */
+function formatScores({ outcome, scores }: NamedAttempt): string {
+  const fault = outcome?.kind === 'scored' && !outcome.pass ? findFault(scores) : null;
+  return scores.map((score) => `${score === fault ? '✗ ' : ''}${formatScore(score)}`).join('\n');
+}
+
 function formatScore({ scorer, verdict, required }: Score): string {
   const value =
     verdict.kind === 'scored'
       ? `${verdict.value.toFixed(2)} ${verdict.pass ? 'pass' : 'fail'}`
       : `unscored (${verdict.code})`;
   return `${scorer}${required ? '' : ' (optional)'}: ${value}  ${toPrintable(verdict.explanation)}`;
+}
+
+function formatTranscript(transcript: readonly Message[], window: StepWindow): string {
+  const steps = toSteps(transcript, window);
+  const messages = transcript.map((message, index) => {
+    const isFirst = message.role === 'assistant' && window.total > 1;
+    return isFirst ? `step ${steps[index]}\n${indent(formatMessage(message), '  ')}` : formatMessage(message);
+  });
+  return transcript.length === 0 ? '' : [...formatHidden(window), ...messages].join('\n\n');
+}
+
+/** The step of each message: an answer begins one. */
+function toSteps(transcript: readonly Message[], { from }: StepWindow): readonly number[] {
+  let step = from - 1;
+  return transcript.map(({ role }) => (role === 'assistant' ? (step += 1) : step));
+}
+
+function toArgumentTexts(transcript: readonly Message[], window: StepWindow): ReadonlyMap<string, string> {
+  const steps = toSteps(transcript, window);
+  return new Map(
+    transcript.flatMap((message, index) =>
+      message.role === 'assistant'
+        ? message.toolCalls.map(({ arguments: given }, call): [string, string] => [
+            `${steps[index]}/${call + 1}`,
+            given.kind === 'parsed' ? JSON.stringify(given.value) : given.text,
+          ])
+        : [],
+    ),
+  );
 }
 
 function formatMessage(message: Message): string {
@@ -86,41 +126,6 @@ function formatToolCall({ name, arguments: given }: ToolCall): string {
   return titled(`calls ${name}`, `${JSON.stringify(given.value)}${repaired}`);
 }
 
-const formatCalls = (calls: readonly CallDetail[]): string =>
-  formatTextTable({
-    heads: ['purpose', 'try', 'step', 'request', 'state', 'in', 'out', 'cost', 'took', 'waited', 'end'],
-    rows: calls.map((call) => [
-      call.purpose,
-      String(call.tryNumber),
-      String(call.step),
-      String(call.requestNumber),
-      call.state,
-      toFigure(call.inputTokens),
-      toFigure(call.outputTokens),
-      `${formatUsd(call.costUsd)}${call.estimated ? ' (worst case)' : ''}`,
-      toTime(call.latencyMs),
-      toTime(call.waitedMs),
-      toPrintable(call.failureMessage ?? call.finishReason ?? '').replaceAll('\n', ' '),
-    ]),
-    right: [1, 2, 3, 5, 6, 7, 8, 9],
-  });
-
-const formatTools = (calls: readonly ToolCallDetail[]): string =>
-  formatTextTable({
-    heads: ['tool', 'try', 'step', 'call', 'state', 'status', 'executions', 'arguments'],
-    rows: calls.map((call) => [
-      call.tool,
-      String(call.tryNumber),
-      String(call.step),
-      String(call.call),
-      call.state,
-      call.status ?? '',
-      String(call.executions),
-      call.repaired ? 'repaired' : '',
-    ]),
-    right: [1, 2, 3, 6],
-  });
-
 function formatTry({ tryNumber, late, stage, scope, error }: TryDetail): string {
   const again = scope === 'grading' ? ', graded again' : '';
   const what = late ? 'came after the end of the run' : `failed in ${stage ?? 'an unknown stage'}${again}`;
@@ -132,8 +137,3 @@ const formatAnalysis = ({ analyzer, summary, error }: AnalysisRow): string =>
 
 const formatWarning = ({ tryNumber, phase, message }: AttemptWarning): string =>
   `try ${tryNumber}, ${phase}: ${toPrintable(message)}`;
-
-const toFigure = (value: number | null): string => (value === null ? '?' : String(value));
-
-const toTime = (durationMs: number | null): string =>
-  durationMs === null ? '' : durationMs < 10_000 ? `${Math.round(durationMs)}ms` : formatDuration(durationMs);

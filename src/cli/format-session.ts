@@ -9,7 +9,7 @@ export const formatSession = ({
   hostId,
   state,
   resources,
-}: SessionDetail): string =>
+}: Omit<SessionDetail, 'createdAt' | 'openedAt' | 'closedAt'>): string =>
   `try ${tryNumber}, ${purpose}: ${kind} on host ${hostId}, ${STATES[state]}; ${formatLimits(resources)}`;
 
 const STATES: { readonly [state in SessionDetail['state']]: string } = {

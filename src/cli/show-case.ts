@@ -1,9 +1,10 @@
+import { toTimeline } from '../client/attempt-timeline.ts';
 import { ClientError } from '../client/client-error.ts';
 import { findRun } from '../client/find-run.ts';
 import { loadMessages } from '../client/load-messages.ts';
 import { findNearest } from '../config/nearest.ts';
 import type { Outcome } from '../domain/outcome.ts';
-import { loadAttemptDetail, type AttemptDetail } from '../store/attempt-detail.ts';
+import { listAttempts, loadAttempt, type AttemptDetail, type AttemptHead } from '../store/attempt-detail.ts';
 import { loadCases, loadPlan } from '../store/plans.ts';
 import type { Db } from '../store/pool.ts';
 import { loadReportRows } from '../store/report-rows.ts';
@@ -13,48 +14,79 @@ import { formatAttempt } from './format-attempt.ts';
 import { withRuns } from './open-assay.ts';
 import { formatOutcome } from './format-outcome.ts';
 import { quoteWord } from './quote-word.ts';
+import { toEarlierPage, toStepWindow, type StepRange } from './step-window.ts';
 import { formatTextTable } from './text-table.ts';
 
-/** Which attempts of a case are meant. */
-export type CaseChoice = { readonly model?: string; readonly request?: string; readonly attempt?: number };
+/** Which attempts of a case are meant, and which steps of an attempt. */
+export type CaseChoice = {
+  readonly model?: string;
+  readonly request?: string;
+  readonly attempt?: number;
+  readonly steps?: StepRange;
+};
 
 type CaseQuery = { readonly word: string; readonly caseId: string; readonly choice: CaseChoice };
 
+type Named = { readonly requestName: string };
+
 /** An attempt with the name of its request. */
-export type NamedAttempt = AttemptDetail & { readonly requestName: string };
+export type NamedAttempt = AttemptDetail & Named;
+type NamedHead = AttemptHead & Named;
 
 /** `assay show RUN CASE`: the attempt that is meant, or a list when there are several. */
-export async function showCase(
+export const showCase = (query: CaseQuery, context: CommandContext): Promise<CommandResult> =>
+  withRuns(context, ({ connection: { db } }) => describeCase(db, query, context));
+
+/** `showCase` of a database. Throws a ClientError when the run has no such case or attempt. */
+export async function describeCase(
+  db: Db,
   { word, caseId, choice }: CaseQuery,
-  context: CommandContext,
+  { json }: Pick<CommandContext, 'json'>,
 ): Promise<CommandResult> {
-  return withRuns(context, async ({ connection: { db } }) => {
-    const { runId } = await findRun(db, word);
-    const attempts = await loadAttempts(db, { runId, caseId });
-    const meant = latestOnly(attempts.filter((attempt) => isMeant(attempt, choice)));
-    if (meant.length === 0) throw new ClientError(describeNone(caseId, attempts));
-    const [only] = meant;
-    if (only === undefined || meant.length > 1) return toList(runId, caseId, meant);
-    const transcript = await loadMessages(db, only);
-    const { requestIndex } = only;
-    const cases = await loadCases(db, { runId, requestIndex, caseIds: [caseId] });
-    const testCase = cases.get(caseId)?.testCase;
-    if (testCase === undefined) throw new ClientError(`Run ${runId} has no case ${caseId}.`);
-    return toResult({
-      document: { attempt: only, testCase, transcript },
-      text: formatAttempt({ attempt: only, testCase, transcript }),
-      next: [`assay show ${runId} ${quoteWord(caseId)}`, `assay report ${runId}`],
-    });
+  const { runId } = await findRun(db, word);
+  const attempts = await listNamed(db, { runId, caseId });
+  const meant = latestOnly(attempts.filter((attempt) => isMeant(attempt, choice)));
+  if (meant.length === 0) throw new ClientError(describeNone(caseId, attempts));
+  const [only] = meant;
+  if (only === undefined || meant.length > 1) return toList(runId, caseId, meant);
+  return await showAttempt(db, only, choice.steps ?? (json ? WHOLE : undefined));
+}
+
+/** A program gets all steps unless it asks for some. */
+const WHOLE: StepRange = { from: 1, to: Number.MAX_SAFE_INTEGER };
+
+async function showAttempt(db: Db, head: NamedHead, steps: StepRange | undefined): Promise<CommandResult> {
+  const { key, requestIndex, requestName, caseId } = head;
+  const { runId } = key;
+  const attempt = { ...(await loadAttempt(db, head)), requestName };
+  const timeline = toTimeline(attempt);
+  const window = toStepWindow(timeline.steps, steps);
+  if (window.from > Math.max(1, window.total))
+    throw new ClientError(`This attempt has ${window.total} steps: there is no step ${window.from}.`);
+  const cases = await loadCases(db, { runId, requestIndex, caseIds: [caseId] });
+  const testCase = cases.get(caseId)?.testCase;
+  if (testCase === undefined) throw new ClientError(`Run ${runId} has no case ${caseId}.`);
+  const earlier = toEarlierPage(window);
+  const page = earlier === null ? [] : [`${nameAttempt(head)} --steps ${earlier.from}-${earlier.to}`];
+  const transcript = await loadMessages(db, attempt, window);
+  return toResult({
+    document: { attempt, timeline, testCase, window, transcript },
+    text: formatAttempt({ attempt, testCase, transcript, window }),
+    next: [...page, `assay show ${runId} ${quoteWord(caseId)}`, `assay report ${runId}`],
   });
 }
 
-async function loadAttempts(
+/** The command that shows exactly this one. */
+const nameAttempt = ({ key, requestName, modelId, caseId }: NamedHead): string =>
+  `assay show ${key.runId} ${quoteWord(caseId)} --request ${quoteWord(requestName)} --model ${quoteWord(modelId)} --attempt ${key.attempt}`;
+
+async function listNamed(
   db: Db,
   { runId, caseId }: { runId: string; caseId: string },
-): Promise<readonly NamedAttempt[]> {
+): Promise<readonly NamedHead[]> {
   const plan = await loadPlan(db, runId).catch(() => null);
   if (plan === null) throw new ClientError(`Run ${runId} was not planned: it has no cases to show.`);
-  const details = await loadAttemptDetail(db, { runId, caseId });
+  const details = await listAttempts(db, { runId, caseId });
   if (details.length > 0) {
     return details.map((detail) => ({
       ...detail,
@@ -71,14 +103,14 @@ async function loadAttempts(
   throw new ClientError(`Run ${runId} has no case "${caseId}". ${hint}`);
 }
 
-const isMeant = (attempt: NamedAttempt, { model, request, attempt: index }: CaseChoice): boolean =>
+const isMeant = (attempt: NamedHead, { model, request, attempt: index }: CaseChoice): boolean =>
   (model === undefined || attempt.modelId === model) &&
   (request === undefined || attempt.requestName === request) &&
   (index === undefined || attempt.key.attempt === index);
 
 /** Each attempt in its latest generation; what strategy `pass` took out of the plan is left out. */
-function latestOnly(attempts: readonly NamedAttempt[]): readonly NamedAttempt[] {
-  const latest = new Map<string, NamedAttempt>();
+function latestOnly(attempts: readonly NamedHead[]): readonly NamedHead[] {
+  const latest = new Map<string, NamedHead>();
   for (const attempt of attempts) {
     const name = `${attempt.key.task}/${attempt.key.attempt}`;
     const known = latest.get(name);
@@ -88,14 +120,14 @@ function latestOnly(attempts: readonly NamedAttempt[]): readonly NamedAttempt[] 
   return [...latest.values()];
 }
 
-function describeNone(caseId: string, attempts: readonly NamedAttempt[]): string {
+function describeNone(caseId: string, attempts: readonly NamedHead[]): string {
   const models = [...new Set(attempts.map((attempt) => attempt.modelId))].join(', ');
   const requests = [...new Set(attempts.map((attempt) => attempt.requestName))].join(', ');
   const last = Math.max(...attempts.map((attempt) => attempt.key.attempt));
   return `Case ${caseId} has no such attempt. Models: ${models}; requests: ${requests}; attempts: 1 to ${last}.`;
 }
 
-function toList(runId: string, caseId: string, attempts: readonly NamedAttempt[]): CommandResult {
+function toList(runId: string, caseId: string, attempts: readonly NamedHead[]): CommandResult {
   const rows = attempts.map((attempt) => [
     attempt.requestName,
     attempt.modelId,

@@ -2,7 +2,7 @@ import { type Target, toTargetText } from '../domain/suite.ts';
 import type { TestCase } from '../domain/suite.ts';
 import type { FailureDetail } from '../reports/html-failures.ts';
 import type { Report } from '../reports/report-schema.ts';
-import { loadAttemptDetail } from '../store/attempt-detail.ts';
+import { listAttempts, loadAttempt } from '../store/attempt-detail.ts';
 import { loadCases, loadPlan } from '../store/plans.ts';
 import type { Db } from '../store/pool.ts';
 import { loadMessages } from './load-messages.ts';
@@ -20,7 +20,7 @@ export async function loadFailureDetails(db: Db, report: Report): Promise<readon
     const requestIndex = plan.requests.find(({ spec }) => spec.name === requestName)?.index;
     if (example === undefined || requestIndex === undefined || outcome === 'not_run') continue;
     const { caseId, attempt, task, generation } = example;
-    const attempts = await loadAttemptDetail(db, { runId, caseId, modelId });
+    const attempts = await listAttempts(db, { runId, caseId, modelId });
     const meant = attempts.find(
       ({ key }) => key.task === task && key.attempt === attempt && key.generation === generation,
     );
@@ -33,7 +33,7 @@ export async function loadFailureDetails(db: Db, report: Report): Promise<readon
       attempt,
       input: toInputText(stored.testCase),
       expected: toExpected(stored.target),
-      transcript: await loadMessages(db, meant),
+      transcript: await loadMessages(db, await loadAttempt(db, meant)),
     });
   }
   return details;

@@ -12,8 +12,8 @@ import type { SessionRow } from './sessions.ts';
 import { loadScores, toCellName } from './scores.ts';
 import { escapeText, unescapeNullable, unescapeText } from './text.ts';
 
-/** Everything that is recorded of one attempt in one generation, without the messages themselves. */
-export type AttemptDetail = {
+/** One attempt in one generation: what it is, and how it ended. */
+export type AttemptHead = {
   readonly key: AttemptKey;
   readonly requestIndex: number;
   readonly modelId: string;
@@ -26,6 +26,10 @@ export type AttemptDetail = {
   readonly planDigest: string | null;
   readonly answerDigest: string | null;
   readonly answerPreview: string | null;
+};
+
+/** Everything that is recorded of one attempt in one generation, without the messages themselves. Moments are ISO 8601. */
+export type AttemptDetail = AttemptHead & {
   readonly scores: readonly Score[];
   readonly calls: readonly CallDetail[];
   readonly toolCalls: readonly ToolCallDetail[];
@@ -49,6 +53,9 @@ export type SessionDetail = {
   readonly state: SessionRow['state'];
   /** The limits as they held; null = it was never open. */
   readonly resources: EnforcedResources | null;
+  readonly createdAt: string;
+  readonly openedAt: string | null;
+  readonly closedAt: string | null;
 };
 
 export type CallDetail = {
@@ -67,6 +74,8 @@ export type CallDetail = {
   readonly finishReason: string | null;
   readonly failureClass: string | null;
   readonly failureMessage: string | null;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
 };
 
 export type ToolCallDetail = {
@@ -80,6 +89,11 @@ export type ToolCallDetail = {
   readonly executions: number;
   /** Its arguments were repaired before it ran. */
   readonly repaired: boolean;
+  readonly startedAt: string;
+  readonly completedAt: string | null;
+  /** Since when a person is asked what became of it, and what was said. */
+  readonly askedAt: string | null;
+  readonly resolution: string | null;
 };
 
 export type AgentDetail = {
@@ -87,6 +101,8 @@ export type AgentDetail = {
   readonly state: 'started' | 'completed' | 'lost';
   /** Null unless completed. */
   readonly run: CommandRun | null;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
 };
 
 export type StepDetail = {
@@ -103,20 +119,24 @@ export type TryDetail = {
   readonly scope: string | null;
   readonly pattern: string | null;
   readonly error: string | null;
+  readonly endedAt: string;
+};
+
+/** Which attempts: those of a case, of all models unless one is named. */
+export type AttemptQuery = {
+  readonly runId: string;
+  readonly caseId: string;
+  readonly modelId?: string | null;
 };
 
 /**
- * Every attempt of a case, all generations, ordered by request, task, attempt and generation; `modelId`
- * narrows it. Empty when the run has no such case.
+ * Every attempt of a case, all generations, ordered by request, task, attempt and generation. Empty when the run has no
+ * such case.
  */
-export async function loadAttemptDetail(
+export async function listAttempts(
   db: Db,
-  {
-    runId,
-    caseId,
-    modelId = null,
-  }: { readonly runId: string; readonly caseId: string; readonly modelId?: string | null },
-): Promise<AttemptDetail[]> {
+  { runId, caseId, modelId = null }: AttemptQuery,
+): Promise<AttemptHead[]> {
   const rows = await selectRows<StoredAttempt>(db, {
     text: `select a.task, a.attempt, a.generation, t.request_index, t.model_id, t.case_id, a.try_number, a.planned,
         a.detail, a.answer_digest, a.answer_preview, coalesce(a.plan_digest, r.plan_digest) as plan_digest
@@ -125,98 +145,90 @@ export async function loadAttemptDetail(
       order by t.request_index, a.task, a.attempt, a.generation`,
     values: [runId, escapeText(caseId), modelId === null ? null : escapeText(modelId)],
   });
+  return rows.map((row) => toHead(runId, row));
+}
+
+/** `listAttempts`, each with all that is recorded of it. */
+export async function loadAttemptDetail(db: Db, query: AttemptQuery): Promise<AttemptDetail[]> {
   const details: AttemptDetail[] = [];
-  for (const task of new Set(rows.map((row) => row.task))) {
-    const parts = await loadParts(db, runId, task);
-    for (const row of rows.filter((one) => one.task === task)) details.push(toDetail(runId, row, parts));
-  }
+  for (const head of await listAttempts(db, query)) details.push(await loadAttempt(db, head));
   return details;
 }
 
-type Located = { readonly task: number; readonly attempt: number; readonly generation: number };
-
-type Parts = {
-  readonly scores: ReadonlyMap<string, readonly Score[]>;
-  readonly calls: readonly (CallDetail & Located)[];
-  readonly toolCalls: readonly (ToolCallDetail & Located)[];
-  readonly agents: readonly (AgentDetail & Located)[];
-  readonly steps: readonly (StepDetail & Located)[];
-  readonly tries: readonly (TryDetail & Located)[];
-  readonly analyses: readonly StoredAnalysis[];
-  readonly warnings: readonly (AttemptWarning & Located)[];
-  readonly sessions: readonly (SessionDetail & Located)[];
-};
-
-async function loadParts(db: Db, runId: string, task: number): Promise<Parts> {
+/** All that is recorded of one attempt. */
+export async function loadAttempt(db: Db, head: AttemptHead): Promise<AttemptDetail> {
+  const { runId, task, attempt, generation } = head.key;
   const load = <Row extends object>(columns: string, rest: string): Promise<Row[]> =>
     selectRows<Row & { [column: string]: unknown }>(db, {
-      text: `select task, attempt, generation, try_number as "tryNumber", ${columns}
-        from ${rest.replace('WHERE', 'where run_id = $1 and task = $2 order by attempt, generation, try_number,')}`,
-      values: [runId, task],
+      text: `select try_number as "tryNumber", ${columns}
+        from ${rest.replace('WHERE', 'where run_id = $1 and task = $2 and attempt = $3 and generation = $4 order by try_number,')}`,
+      values: [runId, task, attempt, generation],
     });
-  const calls = await load<CallDetail & Located>(
+  const calls = await load<CallDetail>(
     `purpose, step, request_number as "requestNumber", state, input_tokens as "inputTokens",
-      output_tokens as "outputTokens", cost_usd as "costUsd", estimated, latency_ms as "latencyMs",
+      output_tokens as "outputTokens", coalesce(cost_usd, case when worst_usd = 0 then 0 end) as "costUsd", estimated, latency_ms as "latencyMs",
       waited_ms as "waitedMs", finish_reason as "finishReason", failure_class as "failureClass",
-      failure_message as "failureMessage"`,
+      failure_message as "failureMessage", ${toIso('started_at', 'startedAt')}, ${toIso('finished_at', 'finishedAt')}`,
     'model_calls WHERE step, purpose, request_number',
   );
+  const analyses = (await loadAnalyses(db, { runId, task })).filter((row) => isOf(head, row));
   return {
-    scores: await loadScores(db, { runId, task }),
+    ...head,
+    scores: (await loadScores(db, { runId, task })).get(toCellName(head.key)) ?? [],
     calls: calls.map((call) => ({ ...call, failureMessage: unescapeNullable(call.failureMessage) })),
     toolCalls: await load(
-      'step, call, tool, state, status, output_digest as "outputDigest", executions, repaired',
+      `step, call, tool, state, status, output_digest as "outputDigest", executions, repaired, resolution,
+        ${toIso('started_at', 'startedAt')}, ${toIso('completed_at', 'completedAt')}, ${toIso('asked_at', 'askedAt')}`,
       'tool_calls WHERE step, call',
     ),
     steps: await load('sequence, role, digest', 'steps WHERE sequence'),
-    agents: (await load<StoredAgent>('state, detail', 'command_runs WHERE state')).map(toAgent),
-    tries: await load('late, stage, scope, pattern, error', 'tries WHERE late'),
-    analyses: await loadAnalyses(db, { runId, task }),
+    agents: (await load<StoredAgent>(AGENT_COLUMNS, 'command_runs WHERE state')).map(toAgent),
+    tries: await load(
+      `late, stage, scope, pattern, error, ${toIso('ended_at', 'endedAt')}`,
+      'tries WHERE late',
+    ),
+    analyses: analyses.map(({ task: _task, attempt: _attempt, generation: _generation, ...row }) => row),
     warnings: await load('phase, message', 'attempt_warnings WHERE noted_at'),
     sessions: await load(
-      'purpose, kind, host_id as "hostId", state, resources',
+      `purpose, kind, host_id as "hostId", state, resources, ${toIso('created_at', 'createdAt')},
+        ${toIso('opened_at', 'openedAt')}, ${toIso('closed_at', 'closedAt')}`,
       'environment_sessions WHERE created_at',
     ),
   };
 }
 
-type StoredAgent = Located & Pick<AgentDetail, 'tryNumber' | 'state'> & { readonly detail: string | null };
+const isOf = ({ key }: AttemptHead, row: StoredAnalysis): boolean => toCellName(row) === toCellName(key);
 
-const toAgent = ({ detail, ...agent }: StoredAgent): AgentDetail & Located => ({
+/** A moment as ISO 8601 in UTC, with milliseconds. */
+const toIso = (column: string, name: string): string =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "${name}"`;
+
+const AGENT_COLUMNS = `state, detail, ${toIso('started_at', 'startedAt')}, ${toIso('finished_at', 'finishedAt')}`;
+
+type StoredAgent = Omit<AgentDetail, 'run'> & { readonly detail: string | null };
+
+const toAgent = ({ detail, ...agent }: StoredAgent): AgentDetail => ({
   ...agent,
   run: detail === null ? null : (JSON.parse(unescapeText(detail)) as CommandRun),
 });
 
-function toDetail(runId: string, row: StoredAttempt, parts: Parts): AttemptDetail {
-  const name = toCellName(row);
-  const ofThis = <Part extends Located>(all: readonly Part[]): Omit<Part, keyof Located>[] =>
-    all
-      .filter((part) => toCellName(part) === name)
-      .map(({ task: _task, attempt: _attempt, generation: _generation, ...part }) => part);
-  return {
-    key: { runId, task: row.task, attempt: row.attempt, generation: row.generation },
-    requestIndex: row.request_index,
-    modelId: unescapeText(row.model_id),
-    caseId: unescapeText(row.case_id),
-    tryNumber: row.try_number,
-    planned: row.planned,
-    outcome: row.detail === null ? null : (JSON.parse(row.detail) as Outcome),
-    planDigest: row.plan_digest,
-    answerDigest: row.answer_digest,
-    answerPreview: unescapeNullable(row.answer_preview),
-    scores: parts.scores.get(name) ?? [],
-    calls: ofThis(parts.calls),
-    toolCalls: ofThis(parts.toolCalls),
-    agents: ofThis(parts.agents),
-    steps: ofThis(parts.steps),
-    tries: ofThis(parts.tries),
-    analyses: ofThis(parts.analyses),
-    warnings: ofThis(parts.warnings),
-    sessions: ofThis(parts.sessions),
-  };
-}
+const toHead = (runId: string, row: StoredAttempt): AttemptHead => ({
+  key: { runId, task: row.task, attempt: row.attempt, generation: row.generation },
+  requestIndex: row.request_index,
+  modelId: unescapeText(row.model_id),
+  caseId: unescapeText(row.case_id),
+  tryNumber: row.try_number,
+  planned: row.planned,
+  outcome: row.detail === null ? null : (JSON.parse(row.detail) as Outcome),
+  planDigest: row.plan_digest,
+  answerDigest: row.answer_digest,
+  answerPreview: unescapeNullable(row.answer_preview),
+});
 
-type StoredAttempt = Located & {
+type StoredAttempt = {
+  readonly task: number;
+  readonly attempt: number;
+  readonly generation: number;
   readonly request_index: number;
   readonly model_id: string;
   readonly case_id: string;

@@ -71,6 +71,13 @@ test('two runs and two workers on one engine: its requests a minute hold, and th
   expect(8 / besides.length).toBeGreaterThan(0.25);
   const { rows } = await assay.db.query('select * from booked_starts');
   expect(rows).toEqual([]);
+  // What a first request waited for its turn is in its row, and no part of its latency.
+  const { rows: waits } = await assay.db.query<{ waited: number; latency: number }>(
+    `select max(waited_ms) as waited, max(latency_ms) as latency from model_calls
+      where run_id = $1 and request_number = 1`,
+    [large],
+  );
+  expect(waits[0]?.waited).toBeGreaterThan(waits[0]?.latency ?? 0);
 });
 
 test('slots move towards what a provider bears, every change is recorded with its reason, and no call is lost', async () => {

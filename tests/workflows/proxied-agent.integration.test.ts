@@ -95,10 +95,10 @@ describe.skipIf(problem !== null)('in bubblewrap without a network', () => {
     expect(cell).toMatchObject({ outcome: 'scored', score: 1 });
     const shown = await show(runId);
     expect(shown).toMatch(
-      /Transcript\n +system\n +You are careful\.\n\n +user\n +Look around\.\n\n +assistant\n +I look\.\n +calls run\n +\{"command":"ls"\}\n\n +tool run, success\n +one file\n\n +assistant\n +All done\.\n/,
+      /Transcript\n +system\n +You are careful\.\n\n +user\n +Look around\.\n\n +step 1\n +assistant\n +I look\.\n +calls run\n +\{"command":"ls"\}\n\n +tool run, success\n +one file\n\n +step 2\n +assistant\n +All done\.\n/,
     );
-    expect(shown).toMatch(/agent +1 +1 +1 +completed +100 +10 /);
-    expect(shown).toMatch(/agent +1 +2 +1 +completed +100 +10 /);
+    expect(shown).toMatch(/ 1 +model +100 > 10 /);
+    expect(shown).toMatch(/ 2 +model +100 > 10 /);
   });
 });
 
@@ -235,5 +235,6 @@ async function show(runId: string): Promise<string> {
     attempt: { ...attempt!, requestName: 'alone' },
     testCase: stored!.testCase,
     transcript,
+    window: { from: 1, to: 40, total: 40 },
   });
 }

@@ -101,7 +101,7 @@ test('arguments that can be mended are, once, and the row, the next request and 
     { cmd: 'echo three >> log' },
   ]);
   const shown = await show(runId, attempt);
-  expect(shown).toMatch(/bash +1 +1 +2 +completed +success +1 +repaired\n/);
+  expect(shown).toMatch(/1 +bash \{.*\} +success: arguments repaired\n/);
   expect(shown).toMatch(/repaired from: ```json\s+\{'command': 'echo one >> log',\}/);
 });
 
@@ -116,6 +116,7 @@ async function show(runId: string, attempt: AttemptDetail): Promise<string> {
     attempt: { ...attempt, requestName: 'sums' },
     testCase: stored.testCase,
     transcript,
+    window: { from: 1, to: 40, total: 40 },
   });
 }
 
