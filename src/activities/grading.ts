@@ -1,4 +1,5 @@
 import { gradeAttempt } from '../domain/grade.ts';
+import type { JudgeOpinion } from '../domain/judge.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Score, ScorerVerdict } from '../domain/score.ts';
 import type {
@@ -150,13 +151,16 @@ async function collectScores(
 ): Promise<readonly Score[]> {
   const { input, place, text } = facts;
   const given = await loadGiven(dependencies, [input.sessionScoresDigest, input.processScoresDigest ?? null]);
+  const opinions = await loadOpinions(dependencies, input);
   const target = await dependencies.runs.target(input.cell);
   const measured = await measure(dependencies, { input, place });
   const scores: Score[] = [];
   for (const spec of place.scorers) {
+    const at = placeOfScorer(place.plan.spec.module, spec.kind);
+    const own = opinions.filter(({ scorer }) => scorer === spec.name);
     const verdict =
-      placeOfScorer(place.plan.spec.module, spec.kind) === 'local'
-        ? await judge(dependencies, { spec, place, target, text, session: null, measured })
+      at === 'local' || (at === 'judge' && own.length > 0)
+        ? await judge(dependencies, { spec, place, target, text, session: null, measured, opinions: own })
         : (given.find((one) => one.scorer === spec.name)?.verdict ?? toUngraded(input));
     scores.push(toScore(spec, verdict));
   }
@@ -172,6 +176,16 @@ async function measure(
     ({ kind }) => findRunScorer(modules, place.plan, kind).measures === true,
   );
   return isAsked ? await loadMeasured(db, { key: input.cell, tryNumber: input.tryNumber }) : undefined;
+}
+
+async function loadOpinions(
+  { blobs }: Dependencies,
+  { opinionsDigests = [] }: RecordInput,
+): Promise<readonly JudgeOpinion[]> {
+  const loaded = await Promise.all(
+    opinionsDigests.map((digest) => blobs.loadJson(digest) as Promise<JudgeOpinion[]>),
+  );
+  return loaded.flat();
 }
 
 /** Scores that were given before, in a session or in a process of the run file. */
@@ -203,12 +217,13 @@ export type JudgeFacts = {
   readonly session: EnvironmentSession | null;
   readonly about?: ScoredAttempt;
   readonly measured?: Measured | undefined;
+  readonly opinions?: readonly JudgeOpinion[];
   readonly signal?: AbortSignal;
 };
 
 /** One scorer on one answer. Never throws: what goes wrong is an unscored verdict that names the scorer. */
 export async function judge(dependencies: Dependencies, facts: JudgeFacts): Promise<ScorerVerdict> {
-  const { spec, place, target, text, session, about, measured, signal } = facts;
+  const { spec, place, target, text, session, about, measured, opinions, signal } = facts;
   const { modules, blobs } = dependencies;
   const scorer = findRunScorer(modules, place.plan, spec.kind);
   const projectDir = place.plan.spec.module?.projectDir ?? null;
@@ -221,12 +236,13 @@ export async function judge(dependencies: Dependencies, facts: JudgeFacts): Prom
     session,
     ...(about === undefined ? {} : { about, runCode: createCodeRunner(modules, projectDir) }),
     ...(measured === undefined ? {} : { measured }),
+    ...(opinions === undefined ? {} : { opinions }),
     loadBlob: (digest: string) => blobs.load(digest),
     signal: signal ?? new AbortController().signal,
   };
   const verdict = await runScorer(scorer, input, {
     name: spec.name,
-    timeoutMs: scorer.place === 'local' ? LOCAL_TIMEOUT_MS : null,
+    timeoutMs: scorer.place === 'local' || scorer.place === 'judge' ? LOCAL_TIMEOUT_MS : null,
   });
   return spec.not === true ? turned(verdict) : verdict;
 }

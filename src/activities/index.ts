@@ -1,5 +1,6 @@
 import { redactPatterns, type Redactor } from '../domain/redact.ts';
 import { createCollecting } from './collect.ts';
+import { createJudging } from './ask-judges.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createEvaluating } from './evaluate.ts';
 import { toApplicationFailure } from './failure.ts';
@@ -27,6 +28,7 @@ export const createActivities = (dependencies: Dependencies) =>
     ...createHostSearch(dependencies),
     ...createGrading(dependencies),
     ...createProcessGrading(dependencies),
+    ...createJudging(dependencies),
     ...createRunControl(dependencies),
     ...createRunEnds(dependencies),
   });

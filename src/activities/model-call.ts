@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
 import { toAgentEnd } from '../domain/call-end.ts';
 import { outputCap } from '../domain/estimate.ts';
 import type { Reason } from '../domain/outcome.ts';
@@ -17,6 +15,7 @@ import { buildRequest, type PreparedCall } from './model-request.ts';
 import { sendRequest, type Sending, type Sent } from './model-send.ts';
 import { spreadWait } from './spread-wait.ts';
 import { waitForKeys } from './wait-for-key.ts';
+import { waitHere } from './wait-here.ts';
 
 /**
  * Activity `callModel`: one model call, write-ahead. The store's row decides whether it may start, and
@@ -148,14 +147,6 @@ async function tellOfFailed(
   if (name !== 'credential' && name !== 'billing' && name !== 'no_evidence') return;
   const engine = { engineId: prepared.engineId, role: toRole(toCallKey(input).purpose) };
   await tripEngine(dependencies.db, engine, { reason: name, message, resetMs: null });
-}
-
-/** Waits with the call's slot; a worker that ends does not. */
-async function waitHere(waitMs: number): Promise<void> {
-  const { cancellationSignal: signal } = Context.current();
-  const end = Date.now() + waitMs;
-  await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-  if (Date.now() < end) throw comeBack(end - Date.now(), 'waiting: retry');
 }
 
 /** The row says that this call has failed for good. */

@@ -11,6 +11,7 @@ import { comeBack } from './failure.ts';
 import { toCallKey, type KeptAnswer } from './kept-answer.ts';
 import { toRequestCell, toTimeouts, type PreparedCall } from './model-request.ts';
 import { keepAnswer, settleFailed, toOwnFault, type SentRequest } from './settle-call.ts';
+import { LONGEST_WAIT_HERE_MS } from './wait-here.ts';
 
 export type Sending = {
   readonly input: CallModelInput;
@@ -77,9 +78,6 @@ function toModelRequest(sending: Sending) {
     cell: toRequestCell(place, toCallKey(input), admission.requestNumber),
   };
 }
-
-/** A pause of the whole engine is longer, and takes no slot. */
-const LONGEST_WAIT_HERE_MS = 60_000;
 
 /** What the attempt may still take; a straight line has all of it. */
 const timeLeftMs = ({ input, prepared }: Sending): number | null =>

@@ -19,12 +19,17 @@ export async function preflight(dependencies: Dependencies, spec: RunSpec): Prom
   const used = spec.models.filter((model) =>
     spec.requests.some((request) => callsProvider(request) && request.modelIds.includes(model.id)),
   );
-  const problems = used.flatMap((model) => {
+  const { judges = [] } = spec;
+  const named = [
+    ...used.map((model) => ({ model, name: `model "${model.id}"` })),
+    ...judges.map((model) => ({ model, name: `judge "${model.id}"` })),
+  ];
+  const problems = named.flatMap(({ model, name }) => {
     const provider = providerOf(spec, model);
     // Parameters of the run file's own kinds were checked where the file was read.
     if (spec.module?.providers.some(({ kind }) => kind === provider.kind) === true) return [];
     const problems = checkParams({ kind: provider.kind, model: model.model, params: model.params });
-    return problems.map((problem) => `model "${model.id}": ${problem}`);
+    return problems.map((problem) => `${name}: ${problem}`);
   });
   if (problems.length > 0) throw fatal('InvalidRun', problems.join('\n'));
   const skipped = await findSkipped(dependencies, spec, used);
@@ -32,7 +37,15 @@ export async function preflight(dependencies: Dependencies, spec: RunSpec): Prom
     const lines = skipped.map((one) => `  ${one.modelId}: ${one.reason}`);
     throw fatal('InvalidRun', ['no model can be run:', ...lines].join('\n'));
   }
+  await checkJudges(dependencies, spec);
   return skipped;
+}
+
+/** A judge that cannot be asked would leave every answer that is paid for without a score. */
+async function checkJudges(dependencies: Dependencies, spec: RunSpec): Promise<void> {
+  const silent = await findSkipped(dependencies, spec, spec.judges ?? []);
+  const lines = silent.map(({ modelId, reason }) => `judge "${modelId}" cannot be asked: ${reason}`);
+  if (lines.length > 0) throw fatal('InvalidRun', lines.join('\n'));
 }
 
 /** Models whose provider cannot be called at the moment, each with the reason. */

@@ -152,7 +152,7 @@ const askAgain = (
   return resetEngines(db, { runId, engineIds });
 };
 
-/** Engines of the models that are called. */
+/** Engines of the models and judges that are called. */
 function listEngines(spec: RunSpec, skipped: readonly SkippedModel[]): readonly EngineSpec[] {
   const called = spec.models.filter(
     ({ id }) =>
@@ -160,7 +160,9 @@ function listEngines(spec: RunSpec, skipped: readonly SkippedModel[]): readonly 
       !skipped.some(({ modelId }) => modelId === id),
   );
   return spec.providers
-    .filter((provider) => called.some(({ providerId }) => providerId === provider.id))
+    .filter((provider) =>
+      [...called, ...(spec.judges ?? [])].some(({ providerId }) => providerId === provider.id),
+    )
     .map((provider) => ({ ...provider, engineId: toEngineId(provider) }));
 }
 

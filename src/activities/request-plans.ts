@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ReadRun } from './read-document.ts';
 import type { RequestPlan } from '../domain/plan.ts';
-import type { Suite } from '../domain/suite.ts';
+import { listJudges } from '../domain/judge.ts';
+import type { ScorerSpec, Suite } from '../domain/suite.ts';
 import { placeOfScorer } from './run-code.ts';
 import type { RunModule } from '../domain/run-module.ts';
+import { toEngineId } from '../providers/lookup.ts';
 import type { Scorer } from '../scorers/scorer.ts';
 
 /** What is recorded of each request: its settings, its suite by digest, and where its tasks may live. */
@@ -13,6 +15,7 @@ export const toRequestPlans = (loaded: ReadRun): readonly RequestPlan[] =>
     if (suite === undefined) throw new Error(`the document holds no suite "${spec.suiteKey}"`);
     const places = listPlaces(suite, loaded.spec.module);
     const sessionScorers = places.has('session');
+    const judgeEngines = places.has('judge') ? listJudgeEngines(suite, loaded.spec) : [];
     return {
       index,
       spec,
@@ -23,14 +26,34 @@ export const toRequestPlans = (loaded: ReadRun): readonly RequestPlan[] =>
       scorers: suite.scorers,
       sessionScorers,
       ...(places.has('process') ? { processScorers: true } : {}),
+      ...(judgeEngines.length > 0 ? { judgeEngines } : {}),
       light: spec.harness.kind === 'direct' && spec.environment.kind === 'none' && !sessionScorers,
       failure: null,
     };
   });
 
+/** In the order of the judges. */
+function listJudgeEngines(
+  suite: Suite,
+  { judges = [], providers, module }: ReadRun['spec'],
+): readonly string[] {
+  const asked = new Set(
+    listScorers(suite)
+      .filter(({ kind }) => placeOfScorer(module, kind) === 'judge')
+      .flatMap(({ options }) => listJudges(options, judges)),
+  );
+  const used = judges.filter(({ id }) => asked.has(id));
+  const engines = used.flatMap(({ providerId }) => providers.filter(({ id }) => id === providerId));
+  return [...new Set(engines.map(toEngineId))];
+}
+
+const listScorers = (suite: Suite): readonly ScorerSpec[] =>
+  [suite.scorers, ...suite.cases.map((one) => one.testCase.scorers ?? [])].flat();
+
 function listPlaces(suite: Suite, module: RunModule | undefined): ReadonlySet<Scorer['place']> {
-  const scorers = [suite.scorers, ...suite.cases.map((one) => one.testCase.scorers ?? [])].flat();
-  return new Set([...new Set(scorers.map(({ kind }) => kind))].map((kind) => placeOfScorer(module, kind)));
+  return new Set(
+    [...new Set(listScorers(suite).map(({ kind }) => kind))].map((kind) => placeOfScorer(module, kind)),
+  );
 }
 
 /** Case by case, so that a large suite is never held as one text. */

@@ -37,6 +37,9 @@ export async function toBrief(
       request.spec.environment.kind !== 'none' &&
       (request.spec.artifacts !== undefined || request.spec.evaluation === 'fresh'),
     ...(request.processScorers === true ? { processScorers: true } : {}),
+    ...(request.judgeEngines === undefined
+      ? {}
+      : { judges: request.judgeEngines.map((id) => ({ engineId: id, queue: toModelQueue(id) })) }),
     strategy: request.spec.attempts.strategy,
     k: request.spec.attempts.k,
     limits: request.spec.limits,

@@ -27,8 +27,8 @@ export type SentRequest = {
 type Answered = {
   readonly answer: ModelAnswer;
   readonly latencyMs: number;
-  /** Place of the answer in the transcript. */
-  readonly sequence: number;
+  /** Place of the answer in the transcript; null = it is part of none. */
+  readonly sequence: number | null;
 };
 
 /** Stores an answer before anybody is told of it; an answer that was paid is held until it is written. */
@@ -47,7 +47,7 @@ export async function keepAnswer(
   if (written.news) dependencies.onEngine(engineId, 'alive');
   dependencies.blobs.remember(blob.digest, blob.bytes);
   // Only an answer that asks for tools is read again, by the step after it.
-  if (settled === 'settled' && message.toolCalls.length > 0) {
+  if (settled === 'settled' && message.toolCalls.length > 0 && sequence !== null) {
     const step = { sequence, message, jsonBytes: blob.bytes.byteLength };
     dependencies.transcripts.add({ key, tryNumber: key.tryNumber }, step);
   }

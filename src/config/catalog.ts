@@ -10,7 +10,7 @@ import type { Path, Problem } from './problem.ts';
 export type ScorerInCatalog = {
   readonly options: ZodType<JsonObject>;
   needsTarget(options: JsonObject): boolean;
-  readonly place: 'local' | 'session' | 'process';
+  readonly place: 'local' | 'session' | 'process' | 'judge';
   /** What passes where a suite says nothing; 1 unless given. */
   readonly threshold?: number;
   /** Whether its option `file` names a text that is read into `code`. */

@@ -214,6 +214,7 @@ export const runSpecSchema: z.ZodType<RunSpec> = z.strictObject({
     })
     .exactOptional(),
   context: jsonObject,
+  judges: z.array(model).min(1).exactOptional(),
   module: runModule.exactOptional(),
 });
 

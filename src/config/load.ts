@@ -8,8 +8,10 @@ import type { LoadedSuite, SuiteRef } from './load-suite.ts';
 import { applyOverrides } from './overrides.ts';
 import type { RunOverrides } from './overrides.ts';
 import { checkBeforeStart, hasBudget } from './preflight.ts';
+import { keepAskedJudges } from './check-judges.ts';
 import { ConfigError, sortProblems, toProblem } from './problem.ts';
 import type { Path } from './problem.ts';
+import { resolveJudges } from './resolve-judges.ts';
 import { readRun } from './read-run.ts';
 import type { RunSource, RunText } from './read-run.ts';
 import { resolveModels, resolveProviders } from './resolve-models.ts';
@@ -67,7 +69,7 @@ export async function loadRun(request: LoadRequest): Promise<LoadedRun> {
   checkBeforeStart({ spec: final, suites: narrowed, source: run.source, requestSources, gathered });
   if (gathered.problems.length > 0) throw new ConfigError(sortProblems(gathered.problems, run.source.file));
   return {
-    spec: final,
+    spec: keepAskedJudges(final, narrowed, gathered),
     suites: selected?.suites ?? whole,
     files: gathered.files,
     seedDrawn: parts.execution.seed === undefined && overrides.seed === undefined,
@@ -102,14 +104,17 @@ function toRequestName(suite: string | { readonly [key: string]: unknown }, run:
 
 function resolveRun(parts: RunParts, listed: readonly ListedRequest[], { run, gathered }: Place): RunSpec {
   const declared = resolveProviders(parts.providers, { source: within(run.source, ['providers']), gathered });
-  const { models, providers } = resolveModels(parts.models, {
-    source: within(run.source, ['models']),
+  const place = {
+    source: run.source,
     gathered,
     baseDir: run.baseDir,
     providers: declared,
     declaredIds: parts.declaredProviderIds,
     hasBudget: hasBudget(toBudgets(parts.budgets)),
-  });
+  };
+  const listedModels = parts.models.map(({ index, entry }) => ({ entry, path: ['models', index] }));
+  const { models, providers } = resolveModels(listedModels, place);
+  const judges = resolveJudges(parts, place);
   const usable = models.map(({ id }) => id);
   const names = { usable, known: [...new Set([...usable, ...parts.declaredModelIds])] };
   const { seed, timeout, cleanupGrace, ...execution } = parts.execution;
@@ -118,7 +123,7 @@ function resolveRun(parts: RunParts, listed: readonly ListedRequest[], { run, ga
   return {
     name: typeof name === 'string' ? name : run.stem,
     models,
-    providers,
+    providers: [...new Map([...providers, ...judges.providers].map((one) => [one.id, one])).values()],
     requests: listed.map((request) => resolveRequest(request, names, gathered)),
     execution: {
       ...execution,
@@ -130,6 +135,7 @@ function resolveRun(parts: RunParts, listed: readonly ListedRequest[], { run, ga
     gates,
     ...toRanking(parts.ranking),
     context: isMap(context) ? (context as RunSpec['context']) : {},
+    ...(judges.models.length === 0 ? {} : { judges: judges.models }),
     ...(run.module === null ? {} : { module: run.module }),
   };
 }

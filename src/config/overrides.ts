@@ -75,7 +75,10 @@ function replaceModels(spec: RunSpec, endpoint: Exclude<RunOverrides['endpoint']
   const modelIds = models.map(({ id }) => id);
   return {
     ...spec,
-    providers: [provider],
+    providers: [
+      provider,
+      ...spec.providers.filter(({ id }) => spec.judges?.some(({ providerId }) => providerId === id) === true),
+    ],
     models,
     requests: spec.requests.map((request) => ({ ...request, modelIds })),
   };

@@ -3,6 +3,7 @@ import type { Budgets, ModelSpec, RequestSpec, RunSpec } from '../domain/run.ts'
 import type { ScorerSpec } from '../domain/suite.ts';
 import type { Gathered } from './catalog.ts';
 import { findCommandProblems } from './check-commands.ts';
+import { checkJudges } from './check-judges.ts';
 import type { LoadedSuite } from './load-suite.ts';
 import { toProblem } from './problem.ts';
 import { createLineSource } from './source.ts';
@@ -24,6 +25,7 @@ export function checkBeforeStart(ready: Ready): void {
     checkSessionScorers(request, ready);
     checkCommand(request, ready);
   }
+  checkJudges(ready);
   checkBudgets(ready);
 }
 
@@ -87,7 +89,11 @@ function checkCommand(request: RequestSpec, { spec, suites, source, requestSourc
 }
 
 function checkBudgets({ spec, source, gathered }: Ready): void {
-  const { budgets, models } = spec;
+  const { budgets } = spec;
+  const models = [
+    ...spec.models,
+    ...(spec.judges ?? []).map((judge) => ({ ...judge, id: `judge ${judge.id}` })),
+  ];
   const report = (key: keyof Budgets, message: string): void => {
     gathered.problems.push(toProblem(source, { path: ['budgets', key], at: 'key', message }));
   };

@@ -4,11 +4,14 @@ import type { Catalog, Gathered } from './catalog.ts';
 import { inlineMockFiles } from './mock-files.ts';
 import { findNearest } from './nearest.ts';
 import { toProblem } from './problem.ts';
-import type { Finding } from './problem.ts';
+import type { Finding, Path } from './problem.ts';
 import { providerSchema } from './run-file.ts';
 import type { ModelEntry, ProviderEntry } from './run-file.ts';
 import { within } from './source.ts';
 import type { Source } from './source.ts';
+
+/** An entry with its place. */
+export type Placed<Entry> = { readonly entry: Entry; readonly path: Path };
 
 /** An entry with its index in the file's list. */
 export type Listed<Entry> = { readonly index: number; readonly entry: Entry };
@@ -100,7 +103,7 @@ export type ResolvedModels = {
   readonly providers: readonly ProviderSpec[];
 };
 
-type ModelsPlace = Place & {
+export type ModelsPlace = Place & {
   readonly baseDir: string;
   readonly providers: readonly ProviderSpec[];
   /** Ids that the file declares, wrong ones included: they are known, only not usable. */
@@ -110,13 +113,13 @@ type ModelsPlace = Place & {
 };
 
 /** Models as declared, short forms spelled out, mock files read in. */
-export function resolveModels(listed: readonly Listed<ModelEntry>[], place: ModelsPlace): ResolvedModels {
+export function resolveModels(listed: readonly Placed<ModelEntry>[], place: ModelsPlace): ResolvedModels {
   const models: ModelSpec[] = [];
   const used = new Set<string>();
   const builtIn = listUndeclared(place);
   const providers = [...place.providers, ...builtIn];
-  for (const { index, entry } of listed) {
-    const source = within(place.source, [index]);
+  for (const { path: at, entry } of listed) {
+    const source = within(place.source, at);
     const spec = resolveModel(entry, { ...place, source, providers });
     if (spec === null) continue;
     if (models.some(({ id }) => id === spec.id)) {
@@ -217,7 +220,7 @@ type Split = { readonly provider: string; readonly model: string } & {
 };
 
 /** The first colon parts provider and model; models may have colons of their own. */
-function splitShortForm(entry: string): Split {
+export function splitShortForm(entry: string): Split {
   const colon = entry.indexOf(':');
   return { provider: entry.slice(0, colon), model: entry.slice(colon + 1) };
 }

@@ -155,7 +155,16 @@ export const gatesSchema = object({
   baseline: name.nullable().optional(),
 });
 
-export const judgeSchema = object({ model: name, params: jsonObject.optional() });
+const judgeEntrySchema = object({
+  id: name.optional().describe('What scorers and reports call it; `model` unless given.'),
+  model: name.describe('The id of a model of this file, or "provider:model".'),
+  params: jsonObject.optional().describe('Sent with every call, over those of the model.'),
+  price: price.nullable().optional().describe('USD per million tokens; as for models unless given.'),
+});
+
+export const judgeSchema = z
+  .union([judgeEntrySchema, z.array(judgeEntrySchema).min(1)])
+  .describe('The models that scorers of kind `judge` ask: one, or several that vote.');
 
 export const rankingSchema = object({
   weights: object({
@@ -212,4 +221,5 @@ export const runFileTopSchema = object({
 
 export type ModelEntry = z.output<typeof modelEntrySchema>;
 export type ProviderEntry = z.output<typeof providerSchema>;
+export type JudgeEntry = z.output<typeof judgeEntrySchema>;
 export type RequestEntry = z.output<typeof requestSchema>;

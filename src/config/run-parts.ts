@@ -4,7 +4,7 @@ import { checkShape } from './check-shape.ts';
 import { toProblem } from './problem.ts';
 import type { Path } from './problem.ts';
 import type { RunText } from './read-run.ts';
-import type { Listed } from './resolve-models.ts';
+import type { Listed, Placed } from './resolve-models.ts';
 import {
   budgetsSchema,
   executionSchema,
@@ -16,7 +16,7 @@ import {
   REQUEST_KEYS,
   requestSchema,
 } from './run-file.ts';
-import type { ModelEntry, ProviderEntry, RequestEntry } from './run-file.ts';
+import type { JudgeEntry, ModelEntry, ProviderEntry, RequestEntry } from './run-file.ts';
 import { within } from './source.ts';
 import { isMap } from './written.ts';
 
@@ -32,6 +32,7 @@ export type RunParts = {
   readonly budgets: z.output<typeof budgetsSchema>;
   readonly gates: z.output<typeof gatesSchema>;
   readonly ranking: z.output<typeof rankingSchema>;
+  readonly judges: readonly Placed<JudgeEntry>[];
 };
 
 export function readParts(run: RunText, gathered: Gathered): RunParts {
@@ -44,7 +45,6 @@ export function readParts(run: RunText, gathered: Gathered): RunParts {
       return entry === null ? [] : [{ index, entry }];
     });
   noteUnused(run, gathered);
-  check(judgeSchema.optional(), value['judge'], ['judge']);
   return {
     models: checkList(modelEntrySchema, 'models'),
     providers: checkList(providerSchema, 'providers'),
@@ -55,8 +55,17 @@ export function readParts(run: RunText, gathered: Gathered): RunParts {
     budgets: check(budgetsSchema, value['budgets'] ?? {}, ['budgets']) ?? budgetsSchema.parse({}),
     gates: check(gatesSchema, value['gates'] ?? {}, ['gates']) ?? gatesSchema.parse({}),
     ranking: check(rankingSchema, value['ranking'] ?? {}, ['ranking']) ?? {},
+    judges: toPlaced(check(judgeSchema.optional(), value['judge'], ['judge']) ?? []),
   };
 }
+
+/** One judge stands by itself, several in a list. */
+const toPlaced = (judges: JudgeEntry | readonly JudgeEntry[]): readonly Placed<JudgeEntry>[] =>
+  isList(judges)
+    ? judges.map((entry, index) => ({ entry, path: ['judge', index] }))
+    : [{ entry: judges, path: ['judge'] }];
+
+const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);
 
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
@@ -98,15 +107,12 @@ function readRequests(run: RunText, gathered: Gathered): RunParts['requests'] {
   });
 }
 
-/** Keys that this version knows and does not use: a gate that never fires is refused, the rest is said. */
+/** A gate that never fires is refused. */
 function noteUnused({ value, source }: RunText, gathered: Gathered): void {
-  const { gates, judge } = value;
+  const { gates } = value;
   if (isMap(gates) && gates['baseline'] !== undefined && gates['baseline'] !== null) {
     const message =
       '"gates.baseline" is not checked by a run itself; remove it and run `assay gate RUN --baseline last` after it';
     gathered.problems.push(toProblem(source, { path: ['gates', 'baseline'], at: 'key', message }));
-  }
-  if (judge !== undefined) {
-    gathered.warnings.push('"judge" is not used in this version: no scorer asks a model');
   }
 }

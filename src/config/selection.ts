@@ -79,7 +79,8 @@ export function selectRun({ spec, suites }: Whole, selection: Selection): Select
   const kept = new Map([...narrowed].filter(([, suite]) => suite.cases.length > 0));
   const used = new Set(requests.flatMap((request) => request.modelIds));
   const models = spec.models.filter(({ id }) => used.has(id));
-  const providers = spec.providers.filter(({ id }) => models.some(({ providerId }) => providerId === id));
+  const called = [...models, ...(spec.judges ?? [])];
+  const providers = spec.providers.filter(({ id }) => called.some(({ providerId }) => providerId === id));
   const dropped = named.filter((request) => !requests.includes(request));
   const warnings = [
     ...dropped.map(({ name }) => `request "${name}": the selection leaves no case of its suite`),

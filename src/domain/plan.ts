@@ -48,6 +48,8 @@ export type RequestPlan = {
   readonly sessionScorers: boolean;
   /** Whether a scorer of the run file grades in a process of its own; absent = none does. */
   readonly processScorers?: boolean;
+  /** Engines of the judges that its scorers ask; absent = none does. */
+  readonly judgeEngines?: readonly string[];
   /** No environment, harness `direct`, no scorer that opens a session. */
   readonly light: boolean;
   /** A reason in preparation that made this request terminal, or null. */

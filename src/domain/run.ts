@@ -153,6 +153,8 @@ export type RunSpec = {
   /** How models are ranked; absent = by accuracy. */
   readonly ranking?: RankingRule;
   readonly context: JsonObject;
+  /** The models that scorers of kind `judge` ask; absent where none does. */
+  readonly judges?: readonly ModelSpec[];
   /** The code of a TypeScript run file; absent where a run has none. */
   readonly module?: RunModule;
 };

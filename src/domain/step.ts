@@ -221,6 +221,22 @@ export type ProcessScores = {
   readonly scoresDigest: string;
 };
 
+/** The judges of one engine, on one answer. */
+export type AskJudgesInput = {
+  readonly cell: Cell;
+  readonly tryNumber: number;
+  readonly answerDigest: string | null;
+  readonly engineId: string;
+  /** Which grading of this answer it is, from 1. */
+  readonly scoreVersion: number;
+};
+
+export type AskJudgesResult =
+  /** Blob of what they said (`JudgeOpinion[]` as JSON). */
+  | { readonly kind: 'asked'; readonly opinionsDigest: string }
+  /** The run takes no more calls. */
+  | { readonly kind: 'stopped' };
+
 export type CloseSessionInput = { readonly session: SessionRef };
 
 export type RecordTryInput = {
@@ -242,6 +258,8 @@ export type RecordInput = {
   readonly gradingFailure?: Reason | null;
   /** Scores given in a process of the run file; absent when it has no scorer. */
   readonly processScoresDigest?: string | null;
+  /** What judges said, a blob for each engine; absent when none was asked. */
+  readonly opinionsDigests?: readonly string[];
 };
 
 export type RecordAllInput = { readonly records: readonly RecordInput[] };

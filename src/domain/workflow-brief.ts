@@ -45,6 +45,8 @@ export type RequestBrief = Packable & {
   readonly collects: boolean;
   /** Whether a scorer of the run file grades in a process of its own. */
   readonly processScorers?: boolean;
+  /** Engines of judges, with their queues; absent = none is asked. */
+  readonly judges?: readonly { readonly engineId: string; readonly queue: string }[];
   readonly strategy: 'avg' | 'pass';
   readonly k: number;
   readonly limits: AttemptLimits;

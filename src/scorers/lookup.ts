@@ -7,6 +7,7 @@ import { exact } from './exact.ts';
 import { includes } from './includes.ts';
 import { javascript } from './javascript.ts';
 import { json } from './json.ts';
+import { judge } from './judge.ts';
 import { latency } from './latency.ts';
 import { numeric } from './numeric.ts';
 import { regex } from './regex.ts';
@@ -29,6 +30,7 @@ export const SCORERS: ReadonlyMap<string, Scorer> = new Map(
     trajectory,
     latency,
     cost,
+    judge,
   ].map((scorer) => [scorer.kind, scorer]),
 );
 

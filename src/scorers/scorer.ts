@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod';
 import type { EnvironmentSession } from '../environments/environment.ts';
 import type { JsonObject } from '../domain/json.ts';
+import type { JudgeOpinion } from '../domain/judge.ts';
 import type { ScorerVerdict } from '../domain/score.ts';
 import type { Target, TestCase } from '../domain/suite.ts';
 import type { Message } from '../domain/transcript.ts';
@@ -20,6 +21,8 @@ export type ScoreInput = {
   readonly about?: ScoredAttempt;
   /** What the attempt took; for scorers that say `measures`. */
   readonly measured?: Measured;
+  /** What judges said of it; for scorers with place `judge`. */
+  readonly opinions?: readonly JudgeOpinion[];
   /** Runs code in a process that can be ended; for scorers with place `process`. */
   readonly runCode?: (code: CodeToRun, input: ScoreInput) => Promise<ScorerVerdict>;
   /** Resolves a blob by its SHA-256, for the scorer's own files. */
@@ -61,9 +64,10 @@ export interface Scorer {
   needsTarget(options: JsonObject): boolean;
   /**
    * `local`: pure and fast, graded with the record; `session`: needs a session of an environment; `process`: needs the
-   * transcript; code of a run file, in a process of its own, and `trajectory`.
+   * transcript; code of a run file, in a process of its own, and `trajectory`; `judge`: graded with the record, from
+   * what models said that were asked before.
    */
-  readonly place: 'local' | 'session' | 'process';
+  readonly place: 'local' | 'session' | 'process' | 'judge';
   /** What passes where a suite says nothing; 1 unless given. */
   readonly threshold?: number;
   /** Whether it looks at `measured`. */

@@ -93,7 +93,7 @@ export async function composeWorker(parts: WorkerParts) {
   const engines = new EngineWorkers({
     ...parts,
     hostId,
-    activities: { callModel: activities.callModel },
+    activities: { callModel: activities.callModel, askJudges: activities.askJudges },
     common,
     hasKey,
   });
@@ -126,6 +126,7 @@ function withoutSessionSteps(activities: Activities): Partial<Activities> {
     runTool: _runTool,
     runAgent: _runAgent,
     callModel: _callModel,
+    askJudges: _askJudges,
     gradeInProcess: _gradeInProcess,
     ...rest
   } = activities;

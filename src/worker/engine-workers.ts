@@ -24,7 +24,7 @@ export type EngineWorkersOptions = {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly db: Db;
-  readonly activities: Pick<Activities, 'callModel'>;
+  readonly activities: Pick<Activities, 'callModel' | 'askJudges'>;
   readonly common: { readonly shutdownGraceTime: number; readonly shutdownForceTime: number };
   readonly logger: Logger;
   /** Whether this worker has a value for a variable. */

@@ -1,5 +1,5 @@
 import * as workflow from '@temporalio/workflow';
-import type { CallModelInput, CallModelResult } from '../domain/step.ts';
+import type { AskJudgesInput, AskJudgesResult, CallModelInput, CallModelResult } from '../domain/step.ts';
 import type { Activities } from '../activities/index.ts';
 import { WORKFLOW_QUEUE } from './messages.ts';
 
@@ -77,19 +77,39 @@ export function callModel(
   }: { readonly queue: string; readonly summary: string; readonly priorityKey: number },
 ): Promise<CallModelResult> {
   const { cell, step } = input;
-  return workflow
-    .proxyActivities<Activities>({
-      ...WAIT,
-      taskQueue: queue,
-      activityId: `${cell.task}/a${cell.attempt}/t${input.tryNumber}/s${step}`,
-      startToCloseTimeout: '12h',
-      heartbeatTimeout: '10s',
-      retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: NEVER_CURED },
-      priority: { priorityKey, fairnessKey: cell.runId.slice(0, 64) },
-      summary: summarize(summary),
-    })
-    .callModel(input);
+  const activityId = `${cell.task}/a${cell.attempt}/t${input.tryNumber}/s${step}`;
+  return onEngine({ activityId, runId: cell.runId, queue, summary, priorityKey }).callModel(input);
 }
+
+/** Judges of one engine: before calls of agents, because what they judge is paid for. */
+export function askJudges(
+  input: AskJudgesInput,
+  { queue, summary }: { readonly queue: string; readonly summary: string },
+): Promise<AskJudgesResult> {
+  const { cell, engineId, scoreVersion } = input;
+  const activityId = `${cell.task}/a${cell.attempt}/t${input.tryNumber}/j${scoreVersion}/${engineId}`;
+  return onEngine({ activityId, runId: cell.runId, queue, summary, priorityKey: 2 }).askJudges(input);
+}
+
+type EngineCall = {
+  readonly activityId: string;
+  readonly runId: string;
+  readonly queue: string;
+  readonly summary: string;
+  readonly priorityKey: number;
+};
+
+const onEngine = ({ activityId, runId, queue, summary, priorityKey }: EngineCall) =>
+  workflow.proxyActivities<Activities>({
+    ...WAIT,
+    taskQueue: queue,
+    activityId,
+    startToCloseTimeout: '12h',
+    heartbeatTimeout: '10s',
+    retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: NEVER_CURED },
+    priority: { priorityKey, fairnessKey: runId.slice(0, 64) },
+    summary: summarize(summary),
+  });
 
 /**
  * Opening a session: slots of the queue are the free capacity of the hosts that offer this kind. Without an

@@ -8,6 +8,7 @@ import type { AttemptInput } from '../domain/workflow-brief.ts';
 import { inProcess, nameTry, planning } from './activities.ts';
 import { gradeFresh } from './grade-fresh.ts';
 import { runHeavyTry } from './heavy-try.ts';
+import { hearJudges } from './judges.ts';
 import { RUN_CHANGED, type RunChanged } from './messages.ts';
 import { PauseGate } from './pause-gate.ts';
 import { runDirect } from './direct.ts';
@@ -122,11 +123,14 @@ async function record(
 ): Promise<AttemptResult> {
   const { kind: _, ...what } = tried;
   const given = await gradeInProcess(input, tryNumber, tried);
+  const judged = await judge(input, tryNumber, tried);
+  if (judged === null) return { outcome: null, pass: false, stopped: 'run' };
   const { outcome, pass, frozen } = await recordAttempt({
     cell: toCell(input),
     tryNumber,
     ...what,
     ...given,
+    ...judged,
   });
   return { outcome, pass, stopped: frozen === null ? null : 'run' };
 }
@@ -148,6 +152,18 @@ async function gradeInProcess(
   });
   const { scoresDigest } = await grading.gradeInProcess({ cell, tryNumber, answerDigest });
   return { processScoresDigest: scoresDigest };
+}
+
+/** What judges say, where the request asks any and the agent ended; null = the run takes no more calls. */
+async function judge(
+  input: AttemptInput,
+  tryNumber: number,
+  { end, answerDigest }: Extract<TryEnd, { kind: 'over' }>,
+): Promise<{ readonly opinionsDigests?: readonly string[] } | null> {
+  if (input.request.judges === undefined || end.kind === 'failed') return {};
+  const judging = { cell: toCell(input), tryNumber, answerDigest, scoreVersion: 1 };
+  const opinionsDigests = await hearJudges(input.request, judging);
+  return opinionsDigests === null ? null : { opinionsDigests };
 }
 
 /** The cap of one model, or its engine's breaker, stops its cells alone; the run goes on, so they are recorded here. */
