@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { toAgentEnd } from '../domain/call-end.ts';
 import { outputCap } from '../domain/estimate.ts';
 import type { Reason } from '../domain/outcome.ts';

@@ -1,5 +1,6 @@
 import { ALL_ARTIFACTS } from './artifacts.ts';
 import type { CommandHarness } from './command-harness.ts';
+import { listJudges } from './judge.ts';
 import type { McpServerSpec } from './mcp-server.ts';
 import type { RunModule } from './run-module.ts';
 import type { HarnessSpec, ModelSpec, ProviderSpec, RequestSpec, RunSpec } from './run.ts';
@@ -122,7 +123,7 @@ export const toContent = ({ testCase, target, request, provider }: ContentFacts)
 });
 
 export type GradingFacts = {
-  readonly spec: Pick<RunSpec, 'module'>;
+  readonly spec: Pick<RunSpec, 'module' | 'judges' | 'providers'>;
   readonly request: Pick<RequestSpec, 'evaluation' | 'environment'>;
   /** The case's own, else the suite's. */
   readonly scorers: readonly ScorerSpec[];
@@ -133,7 +134,7 @@ export type GradingFacts = {
 };
 
 /** What can change the score of an answer: with another one, the answer is graded again and nothing is run. */
-export const toGrading = ({ spec: { module }, ...facts }: GradingFacts): object => ({
+export const toGrading = ({ spec: { module, ...spec }, ...facts }: GradingFacts): object => ({
   gradingVersion: GRADING_VERSION,
   scorers: Object.fromEntries(facts.scorers.map(({ name, ...scorer }) => [name, scorer])),
   target: facts.target,
@@ -142,7 +143,25 @@ export const toGrading = ({ spec: { module }, ...facts }: GradingFacts): object 
     ? module?.digest
     : undefined,
   session: facts.inSession ? toSessionGrading(facts.request) : undefined,
+  judges: toJudges(spec, facts.scorers),
 });
+
+/** Whom the scorers ask; undefined = nobody. */
+function toJudges(
+  { judges = [], providers }: Pick<RunSpec, 'judges' | 'providers'>,
+  scorers: readonly ScorerSpec[],
+): object | undefined {
+  const asked = new Set(
+    scorers.filter(({ kind }) => kind === 'judge').flatMap(({ options }) => listJudges(options, judges)),
+  );
+  const each = judges.flatMap((judge) => {
+    const provider = providers.find(({ id }) => id === judge.providerId);
+    if (provider === undefined || !asked.has(judge.id)) return [];
+    const { kind, baseUrl } = provider;
+    return [[judge.id, { kind, baseUrl, model: judge.model, params: judge.params }] as const];
+  });
+  return each.length === 0 ? undefined : Object.fromEntries(each);
+}
 
 const toSessionGrading = ({ evaluation, environment }: GradingFacts['request']): object => ({
   evaluation,

@@ -117,7 +117,7 @@ context:   { tenant: acme }
   ]);
 });
 
-test('settings that have no effect yet are warnings', async () => {
+test('a judge that no scorer asks, and other settings without effect, are warnings', async () => {
   const { warnings } = await load(`
 models: [p:x]
 providers:
@@ -126,7 +126,7 @@ suite: s.yaml
 judge: { model: p:x }
 ranking: { weights: { accuracy: 1 } }
 `);
-  expect(warnings.map((warning) => /^"?([\w.[\]]+)/.exec(warning)?.[1])).toEqual(['judge', 'suite']);
+  expect(warnings.map((warning) => /^"?([\w.[\]]+)/.exec(warning)?.[1])).toEqual(['suite', 'judge']);
 });
 
 test('durations become milliseconds and null means no limit', async () => {
