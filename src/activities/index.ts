@@ -8,6 +8,7 @@ import { createGrading } from './grading.ts';
 import { createHostSearch } from './lost-host.ts';
 import { createModelCalls } from './model-call.ts';
 import { createPreparing } from './prepare.ts';
+import { createRequestSteps } from './prepare-request.ts';
 import { createProcessGrading } from './process-grading.ts';
 import { createAgentRuns } from './run-agent.ts';
 import { createRunControl } from './run-control.ts';
@@ -19,6 +20,7 @@ import { createToolRuns } from './tool-run.ts';
 export const createActivities = (dependencies: Dependencies) =>
   wrapAll((text) => redactPatterns(dependencies.redact(text)), {
     ...createPreparing(dependencies),
+    ...createRequestSteps(dependencies),
     ...createModelCalls(dependencies),
     ...createToolRuns(dependencies),
     ...createAgentRuns(dependencies),

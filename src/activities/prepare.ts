@@ -121,13 +121,14 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<El
   const skippedModels = await preflight(dependencies, read.spec);
   const checked = await checkEnvironments(dependencies, {
     spec: read.spec,
+    tasks: countTasks(read, skippedModels),
     isSentHere: input.isSentHere === true,
   });
   if (checked.kind === 'elsewhere') return checked;
-  const { spec } = checked;
+  const spec = { ...read.spec, requests: checked.requests.map((one) => one.spec) };
   const loaded = { ...read, spec };
   const estimate = estimateRun(spec, loaded.suites);
-  const requests = toRequestPlans(loaded);
+  const requests = toRequestPlans(loaded, checked.requests);
   const engines = listEngines(spec, skippedModels);
   const runPlan: RunPlan = { format: 1, runId, spec, requests, skippedModels, estimate };
   const tasks = orderTasks(
@@ -165,6 +166,13 @@ function listEngines(spec: RunSpec, skipped: readonly SkippedModel[]): readonly 
     )
     .map((provider) => ({ ...provider, engineId: toEngineId(provider) }));
 }
+
+/** Tasks by request that there will be to run. */
+const countTasks = (read: ReadRun, skipped: readonly SkippedModel[]): readonly number[] =>
+  read.spec.requests.map((request) => {
+    const models = request.modelIds.filter((id) => !skipped.some(({ modelId }) => modelId === id));
+    return models.length * caseIdsOf(read, request.suiteKey).length;
+  });
 
 const caseIdsOf = (loaded: ReadRun, suiteKey: string): readonly string[] =>
   loaded.suites.get(suiteKey)?.cases.map((one) => one.testCase.id) ?? [];

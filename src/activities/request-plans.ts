@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { CheckedRequest } from './check-environments.ts';
 import type { ReadRun } from './read-document.ts';
 import type { RequestPlan } from '../domain/plan.ts';
 import { listJudges } from '../domain/judge.ts';
@@ -9,8 +10,12 @@ import { toEngineId } from '../providers/lookup.ts';
 import type { Scorer } from '../scorers/scorer.ts';
 
 /** What is recorded of each request: its settings, its suite by digest, and where its tasks may live. */
-export const toRequestPlans = (loaded: ReadRun): readonly RequestPlan[] =>
+export const toRequestPlans = (
+  loaded: ReadRun,
+  checked: readonly CheckedRequest[] = [],
+): readonly RequestPlan[] =>
   loaded.spec.requests.map((spec, index): RequestPlan => {
+    const found = checked[index];
     const suite = loaded.suites.get(spec.suiteKey);
     if (suite === undefined) throw new Error(`the document holds no suite "${spec.suiteKey}"`);
     const places = listPlaces(suite, loaded.spec.module);
@@ -28,7 +33,8 @@ export const toRequestPlans = (loaded: ReadRun): readonly RequestPlan[] =>
       ...(places.has('process') ? { processScorers: true } : {}),
       ...(judgeEngines.length > 0 ? { judgeEngines } : {}),
       light: spec.harness.kind === 'direct' && spec.environment.kind === 'none' && !sessionScorers,
-      failure: null,
+      failure: found?.kind === 'failed' ? found.problem : null,
+      ...(found?.kind === 'waiting' ? { unprepared: true } : {}),
     };
   });
 

@@ -5,7 +5,7 @@ import type { HarnessSpec } from '../domain/run.ts';
 import { formatTally } from '../domain/tally.ts';
 import type { PreparedRun, RequestBrief } from '../domain/workflow-brief.ts';
 import { toEngineId } from '../providers/lookup.ts';
-import { countOpenCells, loadOutcomeCounts } from '../store/outcome-counts.ts';
+import { countOpenCells, loadOutcomeCounts, type OpenCells } from '../store/outcome-counts.ts';
 import type { RunRow } from '../store/runs.ts';
 import type { Dependencies } from './dependencies.ts';
 import { providerOf } from './preflight.ts';
@@ -27,7 +27,8 @@ export async function toBrief(
     index: request.index,
     name: request.spec.name,
     light: request.light,
-    attempts: open.get(request.index) ?? 0,
+    attempts: open.get(request.index)?.cells ?? 0,
+    ...toTaskCount(open.get(request.index), request.spec.attempts.k),
     harness: request.spec.harness,
     environmentKind: request.spec.environment.kind,
     ...listToolTimes(dependencies, plan, request.spec.harness),
@@ -59,9 +60,24 @@ export async function toBrief(
       searchAttributes: await dependencies.hasSearchAttributes(),
     },
     requests,
-    plannedCells: [...open.values()].reduce((sum, cells) => sum + cells, 0),
+    ...listUnprepared(plan, open),
+    plannedCells: [...open.values()].reduce((sum, { cells }) => sum + cells, 0),
     summary: await summarize(dependencies, plan),
   };
+}
+
+const toTaskCount = (open: OpenCells | undefined, k: number): Pick<RequestBrief, 'tasks'> =>
+  open === undefined || open.tasks * k === open.cells ? {} : { tasks: open.tasks };
+
+/** Those with cells to run; absent = none. */
+function listUnprepared(
+  { requests }: RunPlan,
+  open: ReadonlyMap<number, OpenCells>,
+): { readonly unprepared?: readonly number[] } {
+  const unprepared = requests
+    .filter((request) => request.unprepared === true && open.has(request.index))
+    .map(({ index }) => index);
+  return unprepared.length === 0 ? {} : { unprepared };
 }
 
 /** Workflows give a tool's activity a little longer than the tool. */

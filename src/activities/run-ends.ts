@@ -7,6 +7,7 @@ import { settleUnrecorded } from '../store/attempts.ts';
 import { listBlocked, listDownEngines } from '../store/engine-health.ts';
 import { loadOutcomeCounts } from '../store/outcome-counts.ts';
 import { listTaskRefs, loadPlan } from '../store/plans.ts';
+import { explainUnprepared } from '../store/requests.ts';
 import { loadStoppedModels } from '../store/reservations.ts';
 import { finishRun, freezeRun, insertRun, loadRun, type MissingCell, type RunRow } from '../store/runs.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -59,7 +60,7 @@ export async function settleRun(dependencies: Pick<Dependencies, 'db'>, end: Run
   else if (run.planDigest !== null) await blockLeftOver(dependencies, run);
   const blocked = run.planDigest === null ? null : await explainBlocked(db, run.runId);
   const result = await finishRun(db, { ...run, note: blocked?.message ?? null });
-  const reason = frozen ?? blocked;
+  const reason = frozen ?? (await explainFailedRequests(db, end.runId)) ?? blocked;
   const outcomes = await loadOutcomeCounts(db, end.runId);
   const missing = result.missing.map(formatMissing);
   return {
@@ -89,6 +90,14 @@ async function explainBlocked(db: Dependencies['db'], runId: string): Promise<Re
     ({ cells, reason }) => `${formatCount(cells, 'cell')} not run: ${reason.message}`,
   );
   return { code: 'engine_down', phase: 'run', message: lines.join('. ').slice(0, 2_000) };
+}
+
+/** Requests that could not be prepared, which keep the run from being completed; null = there is none. */
+async function explainFailedRequests(db: Dependencies['db'], runId: string): Promise<Reason | null> {
+  const message = await explainUnprepared(db, runId);
+  return message === null
+    ? null
+    : { code: 'preparation', phase: 'prepare', message: message.slice(0, 2_000) };
 }
 
 function takeFitting(tasks: readonly TaskRef[]): readonly TaskRef[] {

@@ -26,7 +26,7 @@ export type CellPlace = {
   readonly limits: AttemptLimits;
 };
 
-/** Reads plans and cases once: what a run recorded at its start never changes. */
+/** Reads plans and cases once: what a run recorded about a request never changes once it is prepared. */
 export class RunReader {
   private readonly db: Db;
   private readonly plans = new LRUCache<string, Promise<RunPlan>>({ max: 50 });
@@ -38,7 +38,7 @@ export class RunReader {
   }
 
   async find(cell: CaseAddress & { readonly modelId: string }): Promise<CellPlace> {
-    const plan = await this.plan(cell.runId);
+    const plan = await this.preparedPlan(cell);
     const request = plan.requests[cell.requestIndex];
     const model = plan.spec.models.find((one) => one.id === cell.modelId);
     const provider = plan.spec.providers.find((one) => one.id === model?.providerId);
@@ -52,6 +52,15 @@ export class RunReader {
     const scorers = testCase.scorers ?? request.scorers;
     const limits = mergeLimits(request.spec.limits, testCase.limits);
     return { plan, request, model, provider, testCase, scorers, limits };
+  }
+
+  /** Read again where the request was not prepared yet when the plan was read. */
+  private async preparedPlan({ runId, requestIndex }: CaseAddress): Promise<RunPlan> {
+    const plan = await this.plan(runId);
+    const request = plan.requests[requestIndex];
+    if (request === undefined || (request.unprepared !== true && request.failure === null)) return plan;
+    this.plans.delete(runId);
+    return await this.plan(runId);
   }
 
   plan(runId: string): Promise<RunPlan> {

@@ -8,6 +8,7 @@ import { loadEngineStates, type EngineState } from '../store/engine-state.ts';
 import { listChanges, type RecordedChange } from '../store/limit-changes.ts';
 import type { AskedCallRow } from '../store/asked-calls.ts';
 import { loadPlan } from '../store/plans.ts';
+import { listRequests, type RequestRow } from '../store/requests.ts';
 import { loadProgress, type ProgressRow } from '../store/progress.ts';
 import type { RunRow } from '../store/runs.ts';
 import type { CommandContext } from './command.ts';
@@ -28,7 +29,8 @@ export async function showRun(word: string, context: CommandContext): Promise<Co
     const changes = await listChanges(connection.db, { runId: run.runId });
     // What an engine does now says nothing about a run that has ended.
     const engines = isTerminal(run.state) ? [] : await loadEngineStates(connection.db, run.runId);
-    const facts = { run, plan, rows, asked, engines, temporalUrl, changes };
+    const requests = await listRequests(connection.db, run.runId);
+    const facts = { run, plan, requests, rows, asked, engines, temporalUrl, changes };
     return toResult({ document: toDocument(facts), text: toText(facts), next: toNext(run, plan) });
   });
 }
@@ -36,6 +38,7 @@ export async function showRun(word: string, context: CommandContext): Promise<Co
 type Facts = {
   readonly run: RunRow;
   readonly plan: RunPlan | null;
+  readonly requests: readonly RequestRow[];
   readonly rows: readonly ProgressRow[];
   readonly engines: readonly EngineState[];
   readonly asked: readonly AskedCallRow[];
@@ -43,11 +46,11 @@ type Facts = {
   readonly changes: readonly RecordedChange[];
 };
 
-function toDocument({ run, plan, rows, asked, engines, temporalUrl, changes }: Facts): object {
+function toDocument({ run, plan, requests, rows, asked, engines, temporalUrl, changes }: Facts): object {
   return {
     run,
     temporalUrl,
-    requests: plan?.requests ?? [],
+    requests: (plan?.requests ?? []).map((request) => ({ ...requests[request.index], ...request })),
     skippedModels: plan?.skippedModels ?? [],
     estimate: plan?.estimate ?? null,
     progress: rows,
@@ -57,7 +60,7 @@ function toDocument({ run, plan, rows, asked, engines, temporalUrl, changes }: F
   };
 }
 
-function toText({ run, plan, rows, asked, engines, temporalUrl, changes }: Facts): string {
+function toText({ run, plan, requests, rows, asked, engines, temporalUrl, changes }: Facts): string {
   const totals = sumProgress(rows);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Run', run.runId],
@@ -76,7 +79,7 @@ function toText({ run, plan, rows, asked, engines, temporalUrl, changes }: Facts
   ];
   const parts = [
     facts.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(12)} ${value}`])).join('\n'),
-    plan === null ? '' : plan.requests.map(toRequestLine).join('\n'),
+    plan === null ? '' : plan.requests.map((one) => toRequestLine(one, requests)).join('\n'),
     plan === null
       ? ''
       : plan.skippedModels.map((model) => `Skipped: ${model.modelId}: ${model.reason}`).join('\n'),
@@ -97,11 +100,23 @@ function toDuration({ startedAt, finishedAt }: RunRow): string | null {
   return `${formatDuration(endMs - Date.parse(startedAt))}${finishedAt === null ? ' so far' : ''}`;
 }
 
-function toRequestLine({ spec, suiteName, caseCount, failure }: RunPlan['requests'][number]): string {
+function toRequestLine(
+  { index, spec, suiteName, caseCount, failure }: RunPlan['requests'][number],
+  requests: readonly RequestRow[],
+): string {
   const { k, strategy } = spec.attempts;
   const attempts = strategy === 'pass' ? `up to ${countOf(k, 'attempt')}` : countOf(k, 'attempt');
   const line = `Request ${spec.name}: ${countOf(caseCount, 'case')} of ${suiteName}, ${attempts} each, harness ${spec.harness.kind}, environment ${spec.environment.kind}`;
-  return failure === null ? line : `${line}; failed in preparation: ${failure}`;
+  if (failure !== null) return `${line}; failed in preparation: ${failure}`;
+  // With one request the run says it.
+  const row = requests.length > 1 ? requests[index] : undefined;
+  return row === undefined ? line : `${line}; ${describeRequest(row)}`;
+}
+
+function describeRequest({ state, preparedAt, finishedAt }: RequestRow): string {
+  if (state !== null)
+    return `${formatState(state)}${finishedAt === null ? '' : ` ${formatMoment(finishedAt)}`}`;
+  return preparedAt === null ? 'waits to be prepared while earlier ones run' : 'open';
 }
 
 const toTable = (rows: readonly ProgressRow[]): string =>

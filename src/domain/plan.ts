@@ -54,6 +54,8 @@ export type RequestPlan = {
   readonly light: boolean;
   /** A reason in preparation that made this request terminal, or null. */
   readonly failure: string | null;
+  /** Its image has no exact name yet: it is prepared while earlier requests run. Absent = it is prepared. */
+  readonly unprepared?: true;
 };
 
 /**

@@ -49,6 +49,8 @@ export type RequestBrief = Packable & {
   readonly judges?: readonly { readonly engineId: string; readonly queue: string }[];
   readonly strategy: 'avg' | 'pass';
   readonly k: number;
+  /** Tasks with attempts to run; absent = each has all k of them. */
+  readonly tasks?: number;
   readonly limits: AttemptLimits;
   readonly retries: { readonly max: number; readonly patterns: readonly string[] | null };
 };
@@ -75,9 +77,19 @@ export type PreparedRun =
       readonly summary: string;
       /** Nothing is started before somebody approves; null = nobody has to be asked. */
       readonly approval: ApprovalNeed | null;
+      /** Requests that are prepared while earlier ones run, by index; absent = none. */
+      readonly unprepared?: readonly number[];
     }
   | { readonly kind: 'over'; readonly result: RunResult }
   /** Another host has to prepare it: what the run needs is there alone. */
+  | { readonly kind: 'elsewhere'; readonly hostId: string };
+
+/** What came of the preparation of one request. */
+export type PreparedRequest =
+  | { readonly kind: 'ready' }
+  /** Its cells are recorded as never run. */
+  | { readonly kind: 'failed' }
+  /** Another host has to prepare it. */
   | { readonly kind: 'elsewhere'; readonly hostId: string };
 
 /** How a run ended, as its workflow returns it. */

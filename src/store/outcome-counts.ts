@@ -29,15 +29,17 @@ export async function countCellsByModel(
   return new Map(rows.map((row) => [unescapeText(row.model_id), row.cells]));
 }
 
-/** Cells of a generation that wait for a result, by request index. */
+export type OpenCells = { readonly cells: number; readonly tasks: number };
+
+/** Cells of a generation that wait for a result, and the tasks that they belong to, by request index. */
 export async function countOpenCells(
   db: Db,
   { runId, generation }: { readonly runId: string; readonly generation: number },
-): Promise<ReadonlyMap<number, number>> {
-  const rows = await selectRows<{ request_index: number; cells: number }>(db, {
-    text: `select t.request_index, count(*) as cells from attempts a join tasks t using (run_id, task)
+): Promise<ReadonlyMap<number, OpenCells>> {
+  const rows = await selectRows<OpenCells & { request_index: number }>(db, {
+    text: `select t.request_index, count(*) as cells, count(distinct a.task) as tasks from attempts a join tasks t using (run_id, task)
       where a.run_id = $1 and a.generation = $2 and a.planned and a.outcome is null group by t.request_index`,
     values: [runId, generation],
   });
-  return new Map(rows.map((row) => [row.request_index, row.cells]));
+  return new Map(rows.map(({ request_index: index, cells, tasks }) => [index, { cells, tasks }]));
 }

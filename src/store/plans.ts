@@ -4,22 +4,29 @@ import type { Budgets } from '../domain/run.ts';
 import type { Target, TestCase } from '../domain/suite.ts';
 import type { Db } from './pool.ts';
 import { selectRow, selectRows } from './pool.ts';
+import { withFindings, type RequestFindings } from './requests.ts';
 import { escapeText, unescapeText } from './text.ts';
 
 /** The form of plans that this program writes and reads. */
 const PLAN_FORMAT = 1;
 
-/** The recorded plan of a run. Throws when the run is unknown, not prepared yet, or recorded in another form. */
+/**
+ * The recorded plan of a run, with what was found out about its requests since. Throws when the run is unknown, not
+ * prepared yet, or recorded in another form.
+ */
 export async function loadPlan(db: Db, runId: string): Promise<RunPlan> {
-  const [row] = await selectRows<{ plan: string }>(db, {
+  const [row] = await selectRows<{ plan: string; requests: readonly RequestFindings[] }>(db, {
     name: 'load-plan',
-    text: 'select p.plan from runs r join plans p on p.digest = r.plan_digest where r.run_id = $1',
+    text: `select p.plan, (select json_agg(json_build_object('image', q.image, 'failure', q.failure,
+          'prepared', q.prepared_at is not null) order by q.request_index)
+        from requests q where q.run_id = r.run_id) as requests
+      from runs r join plans p on p.digest = r.plan_digest where r.run_id = $1`,
     values: [runId],
   });
   if (row === undefined) throw new Error(`Run ${runId} has no plan in the store.`);
   const plan = JSON.parse(row.plan) as RunPlan;
   const { format } = plan as { readonly format: number };
-  if (format === PLAN_FORMAT) return plan;
+  if (format === PLAN_FORMAT) return withFindings(plan, row.requests);
   throw new Error(
     `Run ${runId} was recorded in format ${format} of its plan; this program reads format ${PLAN_FORMAT}: use the version of Assay that started it.`,
   );

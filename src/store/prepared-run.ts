@@ -111,8 +111,12 @@ async function saveSetups(db: Db, setups: PreparedRun['setups']): Promise<void> 
 
 async function saveRequests(db: Db, { runId, requests }: RunPlan): Promise<void> {
   await db.query({
-    text: `insert into requests (run_id, request_index, name, suite_key, k, strategy, light, failure)
-      select $1, * from unnest($2::int[], $3::text[], $4::text[], $5::int[], $6::text[], $7::boolean[], $8::text[])`,
+    text: `insert into requests
+        (run_id, request_index, name, suite_key, k, strategy, light, failure, prepared_at)
+      select $1, r.index, r.name, r.suite_key, r.k, r.strategy, r.light, r.failure,
+        case when r.prepared then clock_timestamp() end
+      from unnest($2::int[], $3::text[], $4::text[], $5::int[], $6::text[], $7::boolean[], $8::text[], $9::boolean[])
+        as r(index, name, suite_key, k, strategy, light, failure, prepared)`,
     values: [
       runId,
       requests.map((request) => request.index),
@@ -122,6 +126,7 @@ async function saveRequests(db: Db, { runId, requests }: RunPlan): Promise<void>
       requests.map((request) => request.spec.attempts.strategy),
       requests.map((request) => request.light),
       requests.map((request) => escapeNullable(request.failure)),
+      requests.map((request) => request.unprepared !== true),
     ],
   });
 }

@@ -48,6 +48,16 @@ export type WorkflowProgress = {
   readonly taskConcurrency: number;
   /** ISO 8601; null while paused, and without a time limit. */
   readonly deadlineAt: string | null;
+  readonly requests: readonly RequestProgress[];
+};
+
+/**
+ * Where a request stands: `waiting` to be prepared, `failed` in that, `running` = it has tasks to start or open,
+ * `done` = it has none, `final` = its end is recorded.
+ */
+export type RequestProgress = {
+  readonly name: string;
+  readonly state: 'waiting' | 'failed' | 'running' | 'done' | 'final';
 };
 
 /** Signal from a task workflow to its run: places that it no longer needs. */

@@ -1,6 +1,6 @@
 import * as workflow from '@temporalio/workflow';
 import type { Reason, TerminalState } from '../domain/outcome.ts';
-import { packTasks, type Pack } from '../domain/pack-tasks.ts';
+import type { Pack } from '../domain/pack-tasks.ts';
 import type { TaskRef } from '../domain/plan.ts';
 import {
   toStoppedKey,
@@ -9,17 +9,18 @@ import {
   type RunResult,
   type StoppedModels,
 } from '../domain/workflow-brief.ts';
-import { closing, listTasks } from './activities.ts';
+import { closing } from './activities.ts';
 import type { RunControlState } from '../domain/run-control.ts';
 import { countTally } from '../domain/tally.ts';
 import type { PlacesFreed, WorkflowProgress } from './messages.ts';
+import { PackLine } from './pack-line.ts';
 import { formatEnd, formatProgress } from './progress.ts';
+import { RequestQueue, type CarriedRequests } from './request-queue.ts';
 import type { RunControls } from './run-controls.ts';
 import { RunWindow, type WindowTotals } from './run-window.ts';
 
 /** Starting stops here, or when the server suggests it: what is open ends, and the run continues as new. */
 const DRAIN_AT_EVENTS = 8_000;
-const TASKS_PER_PAGE = 250;
 
 /** Where a run stands as it continues as new: every task up to `afterTask` has been started and has ended. */
 export type Carried = {
@@ -30,6 +31,8 @@ export type Carried = {
   readonly missingKeys?: readonly string[];
   /** Models whose tasks were passed over; absent = none. */
   readonly stoppedModels?: StoppedModels;
+  /** Absent = it has one request. */
+  readonly requests?: CarriedRequests;
   readonly control: RunControlState;
 };
 
@@ -40,11 +43,10 @@ export class RunConductor {
   private readonly prepared: Carried['prepared'];
   private readonly scope = new workflow.CancellationScope();
   private readonly window: RunWindow;
-  private readonly packs: Pack[] = [];
-  /** Last task that has been read, and last one that has been started. */
-  private readTask: number;
-  private startedTask: number;
-  private exhausted = false;
+  private readonly requests: RequestQueue;
+  private readonly line: PackLine;
+  /** Nothing is begun any more: it continues as new. */
+  private draining = false;
   private halt: Halt | null = null;
   private missingKeys: readonly string[];
   private readonly controls: RunControls;
@@ -54,12 +56,19 @@ export class RunConductor {
   constructor(carried: Carried, controls: RunControls) {
     this.prepared = carried.prepared;
     this.controls = controls;
-    this.readTask = carried.afterTask;
-    this.startedTask = carried.afterTask;
+    this.line = new PackLine(carried.prepared, carried.afterTask);
     this.missingKeys = carried.missingKeys ?? [];
     this.window = new RunWindow(carried.prepared.run, carried.totals, this.scope);
     this.window.stoppedModels = carried.stoppedModels ?? {};
-    this.window.onChange = () => this.showProgress();
+    this.window.onChange = () => this.onProgress();
+    this.requests = new RequestQueue(carried.prepared, carried.requests, {
+      taskConcurrency: () => controls.state.taskConcurrency,
+      countActive: (index) => this.window.countOpenOf(index),
+      isHeld: (index) => this.window.isHeld(index),
+      isOver: () => this.draining || this.isHalted(),
+      isStopped: () => this.isHalted(),
+      onChange: () => this.onProgress(),
+    });
   }
 
   freed(report: PlacesFreed): void {
@@ -79,14 +88,17 @@ export class RunConductor {
     root.cancelRequested.catch(() =>
       this.stop('cancelled', 'the run was cancelled; `assay resume` goes on from here'),
     );
+    this.requests.prepareAll(this.scope);
     do {
       await this.startTasks();
-      if (this.exhausted) this.window.startTail();
+      if (this.line.isRead) this.window.startTail();
+      this.draining = !this.line.isEmpty;
       await this.drain();
     } while (await this.startHeldAgain());
+    await this.requests.settle();
     // What was said meanwhile is answered, and carried over.
     await workflow.condition(workflow.allHandlersFinished);
-    const isOver = this.isHalted() || (this.exhausted && this.packs.length === 0);
+    const isOver = this.isHalted() || this.line.isEmpty;
     if (isOver) this.controls.end();
     this.deadline.cancel();
     return isOver ? null : this.carry();
@@ -95,8 +107,11 @@ export class RunConductor {
   private carry(): Carried {
     const { totals, stoppedModels } = this.window;
     const control = this.controls.state;
-    const { prepared, startedTask: afterTask, missingKeys } = this;
-    return { prepared, afterTask, totals, control, missingKeys, stoppedModels };
+    const { prepared, missingKeys } = this;
+    const { afterTask } = this.line;
+    const requests = this.requests.carry();
+    const carried = { prepared, afterTask, totals, control, missingKeys, stoppedModels };
+    return requests === null ? carried : { ...carried, requests };
   }
 
   /** Answer of the query `progress`. */
@@ -113,6 +128,7 @@ export class RunConductor {
       openWorkflows: window.openCount,
       taskConcurrency: controls.state.taskConcurrency,
       deadlineAt: deadlineMs === null ? null : new Date(deadlineMs).toISOString(),
+      requests: this.requests.listProgress(),
     };
   }
 
@@ -144,7 +160,7 @@ export class RunConductor {
    * that have no result are listed again. False = the run is over, or it continues as new first.
    */
   private async startHeldAgain(): Promise<boolean> {
-    if (this.isHalted() || !this.exhausted || this.packs.length > 0) return false;
+    if (this.isHalted() || !this.line.isEmpty) return false;
     const untilMs = Object.values(this.window.stoppedModels).filter((until) => until !== null);
     if (untilMs.length === 0) return false;
     this.showProgress();
@@ -153,9 +169,8 @@ export class RunConductor {
     await workflow.condition(isOver, waitMs, { summary: 'an engine is down: until it is asked once more' });
     if (this.isHalted()) return false;
     this.window.restart();
-    this.readTask = 0;
-    this.startedTask = 0;
-    this.exhausted = false;
+    this.requests.restart();
+    this.line.restart();
     return !isHistoryLong();
   }
 
@@ -166,43 +181,36 @@ export class RunConductor {
       const request = this.requestOf(pack);
       await workflow.condition(() => this.isHalted() || this.window.placesFor(pack, request) > 0);
       if (this.isHalted()) return;
-      this.packs.shift();
-      this.startedTask = pack.tasks.at(-1)?.task ?? this.startedTask;
+      this.take(pack);
       const going = this.withoutStopped(pack);
       if (going !== null) this.window.start(going, request);
+      this.requests.finish();
       if (isHistoryLong()) return;
     }
   }
 
-  /** A last pack that is not full waits for the next page, so that pages do not cut packs short. */
+  private take(pack: Pack): void {
+    this.line.take();
+    this.requests.take(pack);
+  }
+
+  /** The next pack of which something may start; what never may is passed over. */
   private async nextPack(): Promise<Pack | undefined> {
     for (;;) {
-      await this.readTasks();
-      const [pack] = this.packs;
-      if (pack === undefined || pack.tasks.some((one) => !this.isStopped(one))) return pack;
-      this.startedTask = pack.tasks.at(-1)?.task ?? this.startedTask;
-      this.packs.shift();
+      const pack = await this.line.first();
+      if (pack === undefined) return pack;
+      const { requestIndex } = pack;
+      if (this.requests.isWaiting(requestIndex))
+        await workflow.condition(() => this.isHalted() || !this.requests.isWaiting(requestIndex));
+      const isOut = this.requests.hasFailed(requestIndex) || pack.tasks.every((one) => this.isStopped(one));
+      if (!isOut || this.isHalted()) return pack;
+      this.take(pack);
+      this.requests.finish();
     }
   }
 
   private isStopped({ requestIndex, modelId }: TaskRef): boolean {
     return toStoppedKey(requestIndex, modelId) in this.window.stoppedModels;
-  }
-
-  private async readTasks(): Promise<void> {
-    while (this.packs.length < 2 && !this.exhausted) {
-      const { runId, generation } = this.prepared.run;
-      const unfinished = this.packs.splice(0).flatMap((pack) => pack.tasks);
-      const page = await listTasks({ runId, generation, afterTask: this.readTask, limit: TASKS_PER_PAGE });
-      this.readTask = page.tasks.at(-1)?.task ?? this.readTask;
-      this.exhausted = !page.more;
-      this.packs.push(
-        ...packTasks([...unfinished, ...page.tasks], {
-          ...this.prepared.run.execution,
-          requests: this.prepared.requests,
-        }),
-      );
-    }
   }
 
   /** The tasks whose models may start; null = none. */
@@ -249,6 +257,11 @@ export class RunConductor {
     await workflow.condition(() => this.window.openCount === 0 || this.halt !== null);
     if (this.window.openCount === 0) return;
     await workflow.condition(() => this.window.openCount === 0, this.prepared.run.execution.cleanupGraceMs);
+  }
+
+  private onProgress(): void {
+    this.requests.finish();
+    this.showProgress();
   }
 
   private showProgress(): void {

@@ -28,6 +28,7 @@ type Child = workflow.ChildWorkflowHandle<typeof task>;
 
 /** An open task workflow, with what of it is in the totals and what it has been told. */
 type OpenTask = Holder & {
+  readonly requestIndex: number;
   readonly counted: Counts;
   /** Null while it is being started: what changes meanwhile is told afterwards. */
   readonly child: Child | null;
@@ -76,6 +77,18 @@ export class RunWindow {
     return this.open.size;
   }
 
+  /** Cells of the request wait until an engine that is down is asked once more. */
+  isHeld(requestIndex: number): boolean {
+    return Object.entries(this.stoppedModels).some(
+      ([key, until]) => until !== null && key.startsWith(`${requestIndex}/`),
+    );
+  }
+
+  /** Open task workflows of one request. */
+  countOpenOf(requestIndex: number): number {
+    return [...this.open.values()].filter((one) => one.requestIndex === requestIndex).length;
+  }
+
   openIds(): readonly string[] {
     return [...this.open.keys()];
   }
@@ -93,6 +106,7 @@ export class RunWindow {
     this.free -= places;
     this.open.set(id, {
       id,
+      requestIndex: pack.requestIndex,
       attempts: pack.attempts,
       granted: places,
       held: places,

@@ -233,5 +233,5 @@ test('cells of a skipped model have their outcome at once and are not listed to 
 
 test('cells of a request that failed in preparation are not_run', async () => {
   await prepareRun(store.pool, 'unprepared', { failure: 'no such image' });
-  expect(await finish('unprepared')).toMatchObject({ state: 'completed', planned: 2, recorded: 2 });
+  expect(await finish('unprepared')).toMatchObject({ state: 'failed', planned: 2, recorded: 2 });
 });

@@ -43,7 +43,15 @@ create table requests (
   k int not null,
   strategy text not null,
   light boolean not null,
+  -- Null = its tasks may not start yet.
+  prepared_at timestamptz,
+  -- What its sessions start from, by its exact name, where that was found while the run went on.
+  image text,
+  -- Why it could not be prepared.
   failure text,
+  -- The terminal state of the request; null = it has not ended.
+  state text,
+  finished_at timestamptz,
   primary key (run_id, request_index)
 );
 

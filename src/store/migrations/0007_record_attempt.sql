@@ -92,6 +92,8 @@ create function settle_unrecorded(
 declare
   open_attempt record;
 begin
+  -- What is complete before anything is cut off stays so.
+  perform finish_requests(p_run, null);
   perform 1 from attempts
   where run_id = p_run and generation <= p_generation and planned and outcome is null
   order by task, attempt, generation for update;
@@ -121,4 +123,5 @@ begin
   loop
     perform lose_open_calls(p_run, open_attempt.task, open_attempt.attempt, open_attempt.generation);
   end loop;
+  perform end_requests(p_run, (select frozen_state from runs where run_id = p_run));
 end $$;

@@ -9,11 +9,13 @@ create function finish_run(
 #variable_conflict use_column
 declare
   run runs;
+  unprepared text;
 begin
   select * into run from runs where run_id = p_run for update;
   if not found then
     raise exception 'There is no run %.', p_run using errcode = 'AS001';
   end if;
+  unprepared := explain_unprepared(p_run);
   select count(*), count(outcome) into planned, recorded from latest_attempts where run_id = p_run;
   select coalesce(json_agg(json_build_object('task', task, 'attempt', attempt, 'generation', generation,
     'requestIndex', request_index, 'modelId', model_id, 'caseId', case_id)), '[]') into missing
@@ -23,7 +25,10 @@ begin
   ) cells;
   state := run.state;
   if run.finished_at is not null or run.generation <> p_generation then return; end if;
-  state := coalesce(run.frozen_state, case when planned > 0 and planned = recorded then 'completed' else 'failed' end);
+  state := coalesce(run.frozen_state, case
+    when planned > 0 and planned = recorded and unprepared is null then 'completed' else 'failed' end);
+  perform finish_requests(p_run, null);
+  perform end_requests(p_run, state);
   update runs set
     state = finish_run.state, frozen_state = finish_run.state, stop_reason = finish_run.state,
     finished_at = clock_timestamp(),
@@ -31,6 +36,7 @@ begin
       when run.frozen_state is not null then run.frozen_reason
       when planned = 0 then 'Nothing was planned.'
       when recorded < planned then format('%s of %s planned cells have no result.', planned - recorded, planned)
+      when unprepared is not null then concat_ws(' ', unprepared, p_note)
       else p_note
     end
   where run_id = p_run;
@@ -117,6 +123,7 @@ begin
   where n.run_id = p_run and n.generation = run.generation + 1
     and a.run_id = p_run and a.task = n.task and a.attempt = n.attempt and a.generation <= run.generation and a.latest;
   perform settle_unrecorded(p_run, run.generation, 'unrecorded', p_interrupted_detail, p_not_run_detail);
+  perform reopen_requests(p_run, run.generation + 1);
   perform set_caps(p_run, p_budgets);
   update runs set
     generation = plan_generation.generation, generation_token = p_token, state = 'running',
