@@ -1,7 +1,9 @@
 import type { PreparedRequest } from '../domain/workflow-brief.ts';
 import { resetEngines } from '../store/engine-health.ts';
 import { loadPlan } from '../store/plans.ts';
+import { toCanonicalJson } from '../domain/canonical-json.ts';
 import { failRequest, finishRequests, markRequestPrepared } from '../store/requests.ts';
+import { changeSetups } from '../store/setups.ts';
 import { listAgentEngines } from './agent-engine.ts';
 import { listOthers, resolveRequest } from './check-environments.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -63,6 +65,13 @@ async function prepareRequest(
   const image = environment.kind === 'none' ? null : environment.image;
   // What is asked once more is known by what its sessions start from.
   await resetEngines(db, { runId, engineIds: listAgentEngines({ requests: [resolved.spec] }) });
+  // Its fingerprints name the image as the plan first did.
+  await changeSetups(db, { runId, requestIndex }, (setup) => withImage(setup, image));
   await markRequestPrepared(db, { runId, requestIndex, image });
   return { kind: 'ready' };
+}
+
+function withImage(text: string, image: string | null): string {
+  const setup = JSON.parse(text) as { readonly environment: object };
+  return toCanonicalJson({ ...setup, environment: { ...setup.environment, image } });
 }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decideExit } from '../../src/cli/exit-code.ts';
 import { resumeRun } from '../../src/client/control-run.ts';
@@ -8,7 +7,7 @@ import { listRequests } from '../../src/store/requests.ts';
 import { loadRun } from '../../src/store/runs.ts';
 import { describeBubblewrap } from '../environments/bubblewrap-subject.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
-import { answerSum, sendJson, startModelServer } from './model-server.ts';
+import { startHolding } from './holding-server.ts';
 import {
   begin,
   countOutcomes,
@@ -60,44 +59,19 @@ const sandboxed = (name: string, cases: number, more: { readonly [key: string]: 
 const listStates = async (runId: string): Promise<readonly (string | null)[]> =>
   (await listRequests(assay.db, runId)).map(({ state }) => state);
 
-/** An endpoint that keeps every call but the first waiting until it is let go. */
-async function startHolding() {
-  const held: { readonly model: string; readonly answer: () => void }[] = [];
-  const arrived: string[] = [];
-  let most = 0;
-  const server = await startModelServer((response: ServerResponse, seen, number) => {
-    const model = String(seen.body['model']);
-    const answer = (): void => {
-      answered += 1;
-      sendJson(response, answerSum(seen));
-    };
-    arrived.push(model);
-    if (number === 1) return answer();
-    held.push({ model, answer });
-    most = Math.max(most, held.length);
-  });
-  return {
-    server,
-    arrived,
-    most: () => most,
-    held: () => held.map(({ model }) => model),
-    /** Lets the oldest call of a model go. */
-    release: (model: string): void => {
-      const [one] = held.splice(
-        held.findIndex((call) => call.model === model),
-        1,
-      );
-      one?.answer();
-    },
-    /** Lets the newest call go. */
-    releaseLast: (): void => held.pop()?.answer(),
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-  };
+/** Images in the fingerprints of a run's tasks: exact names, whenever they were found. */
+async function listPrintedImages(runId: string): Promise<readonly string[]> {
+  const { rows } = await assay.db.query<{ image: string }>(
+    `select distinct p.plan::jsonb -> 'environment' ->> 'image' as image
+     from tasks t join plans p on p.digest = t.setup_digest where t.run_id = $1`,
+    [runId],
+  );
+  return rows.map(({ image }) => image);
 }
 
 describe.skipIf(problem !== null)('requests whose environments have to be prepared', () => {
   test('AC-O1 AC-O2 AC-O3 AC-O6 AC-O7 each is prepared when it is due, none waits for the end of another, and one ends before an earlier one', async () => {
-    await using endpoint = await startHolding();
+    await using endpoint = await startHolding({ onAnswer: () => (answered += 1) });
     const model = (id: string) => ({ id, provider: 'local', model: id });
     const runId = await begin(assay, {
       providers: [endpoint.server.provider()],
@@ -159,6 +133,7 @@ describe.skipIf(problem !== null)('requests whose environments have to be prepar
     }
     expect(await assay.result(runId)).toMatchObject({ state: 'completed', outcomes: { scored: 18 } });
     expect(await listStates(runId)).toEqual(['completed', 'completed', 'completed']);
+    expect(await listPrintedImages(runId)).toEqual(['/']);
     expect(endpoint.most()).toBe(4);
     expect(endpoint.arrived).toEqual([
       ...Array<string>(10).fill('one'),
