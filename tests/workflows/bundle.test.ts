@@ -5,7 +5,7 @@ import { loadWorkflowBundle } from '../../src/worker/workflow-bundle.ts';
 import { BUNDLE_FOLDER } from '../support/bundle-folder.ts';
 
 /** Measured 1.86 MB with its source map, which is most of it; every cached workflow pays for what is in here. */
-const MAX_BYTES = 2_200_000;
+const MAX_BYTES = 2_300_000;
 
 test('the bundle of the workflows holds no zod, no module of Node, no code that does things, and stays small', async () => {
   const { codePath } = await loadWorkflowBundle(BUNDLE_FOLDER);
