@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { startRun } from '../src/client/start-run.ts';
 import { createBuiltInCatalog } from '../src/config/built-in-catalog.ts';
@@ -6,6 +5,8 @@ import { loadRun } from '../src/config/load.ts';
 import type { Json } from '../src/domain/json.ts';
 import { toRunWorkflowId } from '../src/domain/workflow-ids.ts';
 import type { RunResult } from '../src/domain/workflow-brief.ts';
+import type { BareTemporal } from './bare-temporal.ts';
+import { startBash } from './bare-start.ts';
 import type { BenchStack } from './bench-stack.ts';
 import { createNumbersSuite } from './numbers-suite.ts';
 
@@ -21,7 +22,11 @@ const PARTS = ['worker', 'temporal', 'postgres'] as const;
  * What an agent's cell costs, all parts of the stack, and what a tool call takes: between the two rows of the ledger,
  * and as a step of the workflow, beside a bare start of the same program in the same run. Lines of a Markdown table.
  */
-export async function measureAgents(bench: BenchStack, works: readonly AgentWork[]): Promise<string> {
+export async function measureAgents(
+  bench: BenchStack,
+  bare: BareTemporal,
+  works: readonly AgentWork[],
+): Promise<string> {
   const lines = [
     '| Environment | Cells | CPU ms a cell: worker | Temporal | Postgres | all | Wall ms a cell | Bare start ms | Between ledger rows ms | Step of the workflow ms | Events a step | Activities | Workflow tasks | History bytes a step | Load |',
     `|---|${'---|'.repeat(14)}`,
@@ -29,6 +34,7 @@ export async function measureAgents(bench: BenchStack, works: readonly AgentWork
   const [first] = works;
   if (first !== undefined) await measureWork(bench, { ...first, cells: 8 });
   for (const work of works) lines.push(await measureWork(bench, work));
+  if (first !== undefined) lines.push(await measureBareTemporal(bench, bare, first.cells));
   return lines.join('\n');
 }
 
@@ -72,15 +78,29 @@ async function runAgents({ connection, endpointUrl }: BenchStack, work: AgentWor
   return runId;
 }
 
+/** Ten times an activity on the queue of a model and one on that of a host, in the same tree; nothing else. */
+async function measureBareTemporal(bench: BenchStack, bare: BareTemporal, cells: number): Promise<string> {
+  const run = (count: number) =>
+    bare.run({
+      shape: { cells: count, perTask: 1, width: WIDTH, attempts: true, localRecord: true, agentSteps: 10 },
+      model: 'fast',
+      endpointUrl: bench.endpointUrl,
+    });
+  await run(8);
+  const before = bench.measure();
+  const { seconds, workerCpuSeconds } = await run(cells);
+  const serverSeconds = bench.measure().temporal.cpuSeconds - before.temporal.cpuSeconds;
+  const toMs = (all: number): string => ((all * 1_000) / cells).toFixed(0);
+  const figures = [workerCpuSeconds, serverSeconds, 0, workerCpuSeconds + serverSeconds, seconds].map(toMs);
+  return `| bare Temporal | ${cells} | ${figures.join(' | ')} |${' - |'.repeat(8)}`;
+}
+
 /** Median of twenty bare starts of what the agent's commands start. */
 async function measureBare(): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < 20; round += 1) {
     const started = performance.now();
-    await new Promise((resolve, reject) => {
-      const child = spawn('/bin/bash', ['-c', 'true'], { stdio: 'ignore', detached: true });
-      child.once('error', reject).once('exit', resolve);
-    });
+    await startBash();
     times.push(performance.now() - started);
   }
   return times.toSorted((a, b) => a - b)[10] ?? 0;

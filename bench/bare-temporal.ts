@@ -1,15 +1,16 @@
 import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { startBash } from './bare-start.ts';
 import { quietRuntime, workflowsPath } from './temporal-settings/measure.ts';
-import type { Shape } from './temporal-settings/workflows.ts';
+import { HOST_QUEUE, MODEL_QUEUE, type Shape } from './temporal-settings/workflows.ts';
 
 const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 export type BareWork = { readonly shape: Shape; readonly model: string; readonly endpointUrl: string };
 
 export type BareTemporal = {
-  /** Wall seconds of the shape on Temporal alone. */
-  readonly run: (work: BareWork) => Promise<number>;
+  /** Wall seconds of the shape on Temporal alone, and CPU seconds of this process meanwhile. */
+  readonly run: (work: BareWork) => Promise<{ readonly seconds: number; readonly workerCpuSeconds: number }>;
   readonly close: () => Promise<void>;
 };
 
@@ -25,22 +26,33 @@ export async function startBareTemporal(address: string, namespace: string): Pro
   let count = 0;
   return {
     run: async ({ shape, model, endpointUrl }) => {
-      const worker = await Worker.create({
-        connection,
-        namespace,
-        taskQueue: 'bare',
-        workflowBundle,
-        activities: { answer: (input: string) => ask(endpointUrl, model, input), record: async () => '' },
-        maxConcurrentActivityTaskExecutions: shape.slots ?? shape.width,
-      });
+      const activities = {
+        answer: (input: string) => ask(endpointUrl, model, input),
+        tool: async () => (await startBash(), ''),
+        record: async () => '',
+      };
+      const create = (taskQueue: string, more: Pick<WorkerOptions, 'workflowBundle'>) =>
+        Worker.create({
+          connection,
+          namespace,
+          taskQueue,
+          activities,
+          maxConcurrentActivityTaskExecutions: shape.slots ?? shape.width,
+          ...more,
+        });
+      const queues = shape.agentSteps === undefined ? [] : [MODEL_QUEUE, HOST_QUEUE];
+      const workers = [await create('bare', { workflowBundle })];
+      for (const queue of queues) workers.push(await create(queue, {}));
       const client = new Client({ connection, namespace });
       count += 1;
       const workflowId = `bare-${count}`;
-      return worker.runUntil(async () => {
-        const started = performance.now();
+      const execute = async () => {
+        const [started, cpuBefore] = [performance.now(), process.cpuUsage()];
         await client.workflow.execute('benchRun', { workflowId, taskQueue: 'bare', args: [shape] });
-        return (performance.now() - started) / 1000;
-      });
+        const { user, system } = process.cpuUsage(cpuBefore);
+        return { seconds: (performance.now() - started) / 1_000, workerCpuSeconds: (user + system) / 1e6 };
+      };
+      return workers.reduceRight((work, worker) => () => worker.runUntil(work), execute)();
     },
     close: () => connection.close(),
   };

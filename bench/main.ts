@@ -79,7 +79,7 @@ if (engine !== null) process.env['DOCKER_HOST'] = `unix://${engine.socketPath}`;
 const bench = await startBenchStack();
 const bare = await startBareTemporal(bench.stack.temporalAddress, bench.stack.namespace);
 try {
-  if (isAgents) console.log(await measureAgents(bench, listAgentWorks(Number(values.cells ?? 60))));
+  if (isAgents) console.log(await measureAgents(bench, bare, listAgentWorks(Number(values.cells ?? 60))));
   if (chosen.length > 0) await measureWorks();
 } finally {
   await bare.close();
@@ -132,7 +132,7 @@ async function measure(work: Work): Promise<(string | number)[]> {
     slots: work.slots,
   });
   const { cells, slots, taskConcurrency, model } = work;
-  const bareSeconds = await bare.run({
+  const { seconds: bareSeconds } = await bare.run({
     shape: { cells, width: taskConcurrency, slots, localRecord: true, ...work.tree },
     model,
     endpointUrl: bench.endpointUrl,

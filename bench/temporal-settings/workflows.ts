@@ -2,7 +2,8 @@ import { executeChild, proxyActivities, proxyLocalActivities, workflowInfo } fro
 
 /**
  * `cells` in children of `perTask`, `width` cells at once. `slots` = calls at once where that is another number;
- * `attempts` = a workflow of its own for each cell below its task's; `localRecord` = the record is a local activity.
+ * `attempts` = a workflow of its own for each cell below its task's; `localRecord` = the record is a local activity;
+ * `agentSteps` = each cell is an agent: so many times an activity on the queue of a model and one on that of a host.
  */
 export type Shape = {
   readonly cells: number;
@@ -11,10 +12,20 @@ export type Shape = {
   readonly slots?: number;
   readonly attempts?: boolean;
   readonly localRecord?: boolean;
+  readonly agentSteps?: number;
 };
 
-type Steps = { answer(input: string): Promise<string>; record(input: string): Promise<string> };
+export const MODEL_QUEUE = 'bare-models';
+export const HOST_QUEUE = 'bare-host';
+
+type Steps = {
+  answer(input: string): Promise<string>;
+  record(input: string): Promise<string>;
+  tool(input: string): Promise<string>;
+};
 const { answer, record } = proxyActivities<Steps>({ startToCloseTimeout: '1 minute' });
+const onModel = proxyActivities<Steps>({ startToCloseTimeout: '1 minute', taskQueue: MODEL_QUEUE });
+const onHost = proxyActivities<Steps>({ startToCloseTimeout: '1 minute', taskQueue: HOST_QUEUE });
 const local = proxyLocalActivities<Pick<Steps, 'record'>>({ startToCloseTimeout: '5 s' });
 
 /** Stands for a run: a window of children. */
@@ -38,9 +49,16 @@ export async function benchTask(shape: Shape): Promise<void> {
 }
 
 /** Stands for an attempt: a model call and a record. */
-export async function benchAttempt({ localRecord }: Shape, cell: number): Promise<void> {
-  const text = await answer(`cell ${cell}`);
+export async function benchAttempt({ localRecord, agentSteps }: Shape, cell: number): Promise<void> {
+  const text = agentSteps === undefined ? await answer(`cell ${cell}`) : await takeSteps(agentSteps);
   await (localRecord ? local : { record }).record(text);
+}
+
+/** Stands for the loop of an agent: a model call, then a tool. */
+async function takeSteps(count: number): Promise<string> {
+  let seen = '';
+  for (let step = 1; step <= count; step += 1) seen = await onHost.tool(await onModel.answer(seen));
+  return seen;
 }
 
 async function inLanes(count: number, lanes: number, work: (index: number) => Promise<void>): Promise<void> {
