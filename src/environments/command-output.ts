@@ -1,4 +1,3 @@
-import { closeSync } from 'node:fs';
 import { CapturedOutput } from './captured-output.ts';
 import type { ExecRequest } from './environment.ts';
 import type { OutputPipe, OutputPipes } from './output-pipe.ts';
@@ -35,15 +34,15 @@ export class CommandOutput {
     );
   }
 
-  /** For the child: its stdout and stderr. */
-  get writerFds(): readonly [number, number] {
+  /** For the command: of its stdout and stderr. */
+  get paths(): readonly [string, string] {
     const [output, errorOutput = output] = this.#pipes;
-    return [output.writerFd, errorOutput.writerFd];
+    return [output.path, errorOutput.path];
   }
 
-  /** Once the child has them. */
-  closeWriters(): void {
-    for (const { writerFd } of this.#pipes) closeSync(writerFd);
+  /** Once the command has them. */
+  async handOver(): Promise<void> {
+    await Promise.all(this.#pipes.map((pipe) => pipe.handOver()));
   }
 
   /** Reads on and throws away, so that a server that the command left behind does not die of its own log. */

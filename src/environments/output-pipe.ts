@@ -1,22 +1,24 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { mkdir, unlink } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { makePipes } from './launcher.ts';
 
-/** Both ends of a pipe: a child gets `writerFd` as its stdout and stderr, so that lines stay in order. */
-export type OutputPipe = { readonly reader: Socket; readonly writerFd: number };
+/** A named pipe that a command opens by its path: for stdout and stderr, so that lines stay in order. */
+export type OutputPipe = {
+  readonly reader: Socket;
+  readonly path: string;
+  /** To be called when the command has it: from then on the pipe ends with its last writer. */
+  readonly handOver: () => Promise<void>;
+};
 
-const runFile = promisify(execFile);
-
-/** Pipes made by one start of `mkfifo`. */
+/** Pipes made at a time. */
 const BATCH = 8;
 
 /**
  * Real pipes for output. What Node makes by itself are sockets, through which a command cannot open
- * `/dev/stdout` or `/dev/stderr`; named pipes, opened and unlinked at once, can be opened.
+ * `/dev/stdout` or `/dev/stderr`; named pipes, unlinked once the command has them, can be opened.
  */
 export class OutputPipes {
   readonly #directory: string;
@@ -31,21 +33,24 @@ export class OutputPipes {
     const path = ready !== undefined && existsSync(ready) ? ready : await this.#make();
     const readerFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
+      // Without a writer the reader would be at its end before it began.
       const writerFd = openSync(path, constants.O_WRONLY);
       const reader = new Socket({ fd: readerFd, readable: true, writable: false });
-      return { reader, writerFd };
+      const handOver = async (): Promise<void> => {
+        closeSync(writerFd);
+        await unlink(path).catch(() => undefined);
+      };
+      return { reader, path, handOver };
     } catch (error) {
       closeSync(readerFd);
       throw error;
-    } finally {
-      await unlink(path).catch(() => undefined);
     }
   }
 
   async #make(): Promise<string> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const paths = Array.from({ length: BATCH }, () => join(this.#directory, `output-${randomUUID()}`));
-    await runFile('mkfifo', ['-m', '600', ...paths], { env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' } });
+    await makePipes(paths);
     const [first, ...rest] = paths;
     this.#ready.push(...rest);
     return first ?? '';

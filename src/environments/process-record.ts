@@ -11,6 +11,9 @@ export type RecordedProcess = {
   readonly bootId: string;
 };
 
+/** Where a start is recorded: the session's directory, and the boot of the machine. */
+export type RecordedPlace = { readonly root: string; readonly bootId: string };
+
 /** Clock ticks a second in `/proc`: USER_HZ, fixed at 100 by the kernel's interface. */
 const TICKS_PER_S = 100;
 
@@ -37,8 +40,7 @@ export function recordBeforeStart(root: string): void {
  * Called in the same turn as the spawn: on Linux the line is written before the event loop goes on, when
  * even a process that has ended is still in the table.
  */
-export async function recordStart(root: string, process_: { pid: number; bootId: string }): Promise<void> {
-  const { pid, bootId } = process_;
+export async function recordStart({ root, bootId }: RecordedPlace, pid: number): Promise<void> {
   if (process.platform === 'linux') {
     const startTime = parseStartTime(readFileSync(`/proc/${pid}/stat`, 'latin1'));
     append(root, { pid, startTime, bootId });

@@ -1,16 +1,14 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { open, unlink, writeFile } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { openCommandOutput, type CommandOutput, type OutputRequest } from './command-output.ts';
 import { endOwnedProcesses } from './end-processes.ts';
 import type { ExecRequest, ExecResult } from './environment.ts';
+import { launchCommand, type CommandEnd, type Launched } from './launcher.ts';
 import type { OutputPipes } from './output-pipe.ts';
 import { readBootId } from './process-table.ts';
-import { loadRecordedProcesses, recordBeforeStart, recordStart } from './process-record.ts';
+import { loadRecordedProcesses, recordBeforeStart } from './process-record.ts';
 
 export type CommandRequest = OutputRequest & {
   readonly argv: readonly string[];
@@ -32,11 +30,7 @@ export type CommandPlace = {
 };
 
 /** How a wait for a command ended. */
-type End =
-  | { readonly kind: 'exit'; readonly exitCode: number | null; readonly signal: string | null }
-  | { readonly kind: 'spawn_error'; readonly message: string }
-  | { readonly kind: 'timeout' }
-  | { readonly kind: 'abort' };
+type End = CommandEnd | { readonly kind: 'timeout' } | { readonly kind: 'abort' };
 
 /** A command that it left behind may hold the pipe for ever; what was written before is read in this time. */
 const DRAIN_MS = 100;
@@ -48,26 +42,12 @@ export async function runCommand(
   signal: AbortSignal,
 ): Promise<ExecResult> {
   signal.throwIfAborted();
-  recordBeforeStart(place.root);
-  const bootId = readBootId();
-  await using stdinFile = request.stdin === null ? null : await openStdin(place.root, request.stdin);
-  const output = await openCommandOutput(place.pipes, request);
-
   const startedAt = performance.now();
-  const commandId = randomUUID();
-  const argv = place.wrap?.(request.argv, `ASSAY_COMMAND=${commandId}`) ?? request.argv;
-  const started = startChild({
-    request: { ...request, argv },
-    commandId,
-    stdinFd: stdinFile?.fd ?? null,
-    output,
-  });
-  const exited = waitForExit(started);
-  const pid = started.child?.pid;
-  if (pid !== undefined) await recordOrKill(place.root, { pid, bootId });
-
+  const { commandId, output, launched } = await start(request, place);
+  const { pid, exited } = launched;
   const first = await waitForEnd(exited, request.timeoutMs, signal);
-  if (first.kind === 'timeout' || first.kind === 'abort') await endCommand(place, { commandId, pid });
+  if (first.kind !== 'exit' && first.kind !== 'spawn_error') await endCommand(place, { commandId, pid });
+  if (first.kind === 'lost') throw new Error('the process that starts commands was lost');
   const end = first.kind === 'timeout' ? await exited : first;
   await Promise.race([output.drained, delay(DRAIN_MS)]);
   // A busy loop may have let the timer win over data that was there: two turns read it.
@@ -87,50 +67,37 @@ export async function runCommand(
   };
 }
 
-/** A file instead of a pipe: a command that never reads, or stops early, breaks nothing. */
-async function openStdin(
-  directory: string,
-  content: string | AsyncIterable<Uint8Array>,
-): Promise<FileHandle> {
-  const path = join(directory, `stdin-${randomUUID()}`);
-  await writeFile(path, content, { mode: 0o600 });
-  const file = await open(path, 'r');
-  await unlink(path);
-  return file;
-}
+type Started = { readonly commandId: string; readonly output: CommandOutput; readonly launched: Launched };
 
-type Started = { readonly child: ChildProcess | null; readonly problem: string | null };
-
-function startChild(start: {
-  readonly request: CommandRequest;
-  readonly commandId: string;
-  readonly stdinFd: number | null;
-  readonly output: CommandOutput;
-}): Started {
-  const { request, output } = start;
-  const [program = '', ...args] = request.argv;
+async function start(request: CommandRequest, { root, pipes, wrap }: CommandPlace): Promise<Started> {
+  recordBeforeStart(root);
+  await using stdinFile = request.stdin === null ? null : await writeStdin(root, request.stdin);
+  const output = await openCommandOutput(pipes, request);
+  const commandId = randomUUID();
   try {
-    const child = spawn(program, args, {
+    const launched = await launchCommand({
+      root,
+      bootId: readBootId(),
+      argv: wrap?.(request.argv, `ASSAY_COMMAND=${commandId}`) ?? request.argv,
       cwd: request.cwd,
-      env: { ...request.variables, ASSAY_COMMAND: start.commandId },
-      detached: true,
-      stdio: [start.stdinFd ?? 'ignore', ...output.writerFds],
+      variables: { ...request.variables, ASSAY_COMMAND: commandId },
+      stdinPath: stdinFile?.path ?? null,
+      outputPaths: output.paths,
     });
-    return { child, problem: null };
-  } catch (error) {
-    // Node throws for some faults of the start, such as arguments that are too long or hold a zero byte.
-    return { child: null, problem: (error as Error).message };
+    return { commandId, output, launched };
   } finally {
-    output.closeWriters();
+    await output.handOver();
   }
 }
 
-function waitForExit({ child, problem }: Started): Promise<End> {
-  if (child === null) return Promise.resolve({ kind: 'spawn_error', message: problem ?? 'not started' });
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ kind: 'spawn_error', message: error.message }));
-    child.once('exit', (exitCode, signal) => resolve({ kind: 'exit', exitCode, signal }));
-  });
+/** A file instead of a pipe: a command that never reads, or stops early, breaks nothing. Gone once it is open. */
+async function writeStdin(
+  directory: string,
+  content: string | AsyncIterable<Uint8Array>,
+): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = join(directory, `stdin-${randomUUID()}`);
+  await writeFile(path, content, { mode: 0o600 });
+  return { path, [Symbol.asyncDispose]: () => rm(path, { force: true }) };
 }
 
 async function waitForEnd(exited: Promise<End>, timeoutMs: number, signal: AbortSignal): Promise<End> {
@@ -153,22 +120,14 @@ async function waitForEnd(exited: Promise<End>, timeoutMs: number, signal: Abort
   }
 }
 
-/** A command that cannot be found again after a crash may not run. */
-async function recordOrKill(root: string, started: { pid: number; bootId: string }): Promise<void> {
-  try {
-    await recordStart(root, started);
-  } catch (error) {
-    process.kill(-started.pid, 'SIGKILL');
-    throw error;
-  }
-}
-
 /** Only what this command started: servers that earlier ones left running stay. */
 async function endCommand(
   { root, onStuck }: CommandPlace,
-  command: { readonly commandId: string; readonly pid: number | undefined },
+  command: { readonly commandId: string; readonly pid: number | null },
 ): Promise<void> {
-  const recorded = (await loadRecordedProcesses(root)).filter(({ pid }) => pid === command.pid).slice(-1);
+  const recorded = (await loadRecordedProcesses(root))
+    .filter(({ pid }) => pid !== null && pid === command.pid)
+    .slice(-1);
   const marker = `ASSAY_COMMAND=${command.commandId}`;
   await endOwnedProcesses({ scope: 'command', marker, recorded, root }, onStuck);
 }

@@ -62,7 +62,7 @@ export class StdioTransport implements Transport {
       this.errorText = (this.errorText + chunk.toString('utf8')).slice(-KEPT_ERROR_CHARACTERS);
     });
     await started;
-    if (child.pid !== undefined) await recordStart(folder, { pid: child.pid, bootId: readBootId() });
+    if (child.pid !== undefined) await recordStart({ root: folder, bootId: readBootId() }, child.pid);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SessionLostError } from '../../src/environments/environment.ts';
+import { listProcesses } from '../../src/environments/process-table.ts';
 import { isRunning, makeHost, openSession, run } from './test-session.ts';
 
 const readPid = async (root: string, name: string): Promise<number> =>
@@ -190,4 +192,19 @@ test('commands of one session run side by side', async () => {
     Array.from({ length: 12 }, (_, index) => run(session, `sleep 0.1; echo ${index}`)),
   );
   expect(results.map((result) => result.output.trim())).toEqual(results.map((_, index) => String(index)));
+});
+
+test('a command whose launcher was killed is ended and says so; the next one has a new launcher', async () => {
+  const session = await openSession();
+  const command = run(session, 'echo $$ > pid; exec sleep 1000').catch((error: Error) => error.message);
+  await expect.poll(() => readPid(session.handle.root, 'pid').catch(() => 0)).toBeGreaterThan(0);
+  const pid = await readPid(session.handle.root, 'pid');
+  const launchers = (await listProcesses()).filter(({ parentPid }) => parentPid === process.pid);
+  const launcher = launchers.find((one) =>
+    readFileSync(`/proc/${one.pid}/cmdline`, 'utf8').includes('launcher-entry'),
+  );
+  process.kill(launcher?.pid ?? Number.NaN, 'SIGKILL');
+  expect(await command).toBe('the process that starts commands was lost');
+  expect(await isRunning(pid)).toBe(false);
+  expect((await run(session, 'echo again')).output).toBe('again\n');
 });
