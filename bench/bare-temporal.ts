@@ -1,6 +1,7 @@
 import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { startBash } from './bare-start.ts';
+import { readCpuSeconds } from './cpu.ts';
 import { quietRuntime, workflowsPath } from './temporal-settings/measure.ts';
 import { HOST_QUEUE, MODEL_QUEUE, type Shape } from './temporal-settings/workflows.ts';
 
@@ -47,10 +48,12 @@ export async function startBareTemporal(address: string, namespace: string): Pro
       count += 1;
       const workflowId = `bare-${count}`;
       const execute = async () => {
-        const [started, cpuBefore] = [performance.now(), process.cpuUsage()];
+        const [started, cpuBefore] = [performance.now(), readCpuSeconds(process.pid)];
         await client.workflow.execute('benchRun', { workflowId, taskQueue: 'bare', args: [shape] });
-        const { user, system } = process.cpuUsage(cpuBefore);
-        return { seconds: (performance.now() - started) / 1_000, workerCpuSeconds: (user + system) / 1e6 };
+        return {
+          seconds: (performance.now() - started) / 1_000,
+          workerCpuSeconds: readCpuSeconds(process.pid) - cpuBefore,
+        };
       };
       return workers.reduceRight((work, worker) => () => worker.runUntil(work), execute)();
     },

@@ -16,13 +16,19 @@ export function measureTree(root: number): { readonly cpuSeconds: number; readon
   let pages = 0;
   for (const [pid, fields] of stats) {
     if (!descends(pid, root, stats)) continue;
-    ticks += Number(fields[11]) + Number(fields[12]);
-    // Children that ended are in their parent's account.
-    if (pid === root) ticks += Number(fields[13]) + Number(fields[14]);
+    ticks += countTicks(fields);
     pages += Number(fields[21]);
   }
   return { cpuSeconds: ticks / TICKS_PER_SECOND, memoryMb: (pages * 4096) / 2 ** 20 };
 }
+
+/** CPU seconds of one process and of its children that have ended. */
+export const readCpuSeconds = (pid: number): number =>
+  countTicks(readStat(String(pid)) ?? []) / TICKS_PER_SECOND;
+
+/** Its own and, in its account, those of its children that have ended. */
+const countTicks = (fields: readonly string[]): number =>
+  [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index] ?? 0), 0);
 
 /** Resident memory of one process, 0 when it has gone. */
 export const readResidentMb = (pid: number): number =>
