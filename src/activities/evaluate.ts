@@ -9,6 +9,8 @@ import { SessionLostError, type EnvironmentSession } from '../environments/envir
 import { listArtifacts } from '../store/artifacts.ts';
 import { noteWarning } from '../store/attempt-warnings.ts';
 import { loadBlobStream } from '../store/blob-streams.ts';
+import type { Origin } from '../store/origins.ts';
+import { findAnswered } from './answered.ts';
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { judge, loadAnswer, toScore } from './grading.ts';
@@ -31,6 +33,7 @@ export const createEvaluating = (dependencies: Dependencies) => ({
 
 type Grading = {
   readonly input: EvaluateInput;
+  readonly answered: Origin;
   readonly place: CellPlace;
   readonly environment: SessionSpec;
   readonly specs: readonly ScorerSpec[];
@@ -70,13 +73,15 @@ async function toGrading(
   const { environment } = place.request.spec;
   if (environment.kind === 'none') throw fatal('EnvironmentLost', 'the request has no environment');
   const { module } = place.plan.spec;
+  const answered = await findAnswered(dependencies, input);
   return {
     input,
+    answered,
     place,
     environment,
     specs: place.scorers.filter((spec) => placeOfScorer(module, spec.kind) === 'session'),
     target: await dependencies.runs.target(cell),
-    text: (await loadAnswer(dependencies, input.answerDigest)).text,
+    text: (await loadAnswer(dependencies, answered.answerDigest)).text,
     signal,
   };
 }
@@ -194,10 +199,10 @@ async function gradeInFresh(dependencies: Dependencies, grading: Grading): Promi
 /** To their own paths, before a grader looks; one that cannot be put back keeps the whole from being graded. */
 async function restoreArtifacts(
   { db }: Dependencies,
-  { input }: Grading,
+  { answered }: Grading,
   session: EnvironmentSession,
 ): Promise<void> {
-  for (const { path, digest } of await listArtifacts(db, { key: input.cell, tryNumber: input.tryNumber })) {
+  for (const { path, digest } of await listArtifacts(db, answered)) {
     try {
       await session.upload(path, loadBlobStream(db, digest));
     } catch (error) {

@@ -20,8 +20,10 @@ import { turned } from '../scorers/verdict.ts';
 import { recordAttempts, type AttemptRecord, type RecordAnswer } from '../store/attempts.ts';
 import { noteWarning } from '../store/attempt-warnings.ts';
 import { loadMeasured } from '../store/measured.ts';
+import type { Origin } from '../store/origins.ts';
 import { recordDiscardedTry } from '../store/tries.ts';
 import { analyze } from './analyze.ts';
+import { findAnswered } from './answered.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
 import { findRunScorer, placeOfScorer } from './run-code.ts';
@@ -33,8 +35,10 @@ export const createGrading = (dependencies: Dependencies) => ({
   gradeAndRecord: async ({ records }: RecordAllInput): Promise<RecordAllResult> => {
     const graded = await Promise.all(records.map((one) => orFault(() => grade(dependencies, one))));
     const results = await recordAll(dependencies, graded);
-    const recorded = records.filter((_, at) => results[at] !== undefined && !('fault' in results[at]));
-    await Promise.all(recorded.map((one) => analyze(dependencies, one)));
+    const recorded = graded.flatMap((one, at) =>
+      'fault' in one || results[at] === undefined || 'fault' in results[at] ? [] : [one],
+    );
+    await Promise.all(recorded.map(({ input, answered }) => analyze(dependencies, input, answered)));
     return { results };
   },
 
@@ -58,7 +62,12 @@ export const createGrading = (dependencies: Dependencies) => ({
 
 type Fault = { readonly fault: string };
 
-type Graded = { readonly record: AttemptRecord; readonly failFast: boolean };
+type Graded = {
+  readonly record: AttemptRecord;
+  readonly failFast: boolean;
+  readonly input: RecordInput;
+  readonly answered: Origin;
+};
 
 /** All in one statement; when the store refuses it, one by one, to find those that it refuses. */
 async function recordAll(
@@ -104,11 +113,16 @@ async function orFault<T>(work: () => Promise<T>): Promise<T | Fault> {
   }
 }
 
-async function grade(dependencies: Dependencies, input: RecordInput): Promise<Graded> {
-  const place = await dependencies.runs.find(input.cell);
+async function grade(dependencies: Dependencies, given: RecordInput): Promise<Graded> {
+  const place = await dependencies.runs.find(given.cell);
+  const answered = await findAnswered(dependencies, given);
+  const input = given.stored === true ? toStored(given, answered) : given;
   const { text, message } = await loadAnswer(dependencies, input.answerDigest);
-  const scores = input.end.kind === 'ended' ? await collectScores(dependencies, { input, place, text }) : [];
+  const scores =
+    input.end.kind === 'ended' ? await collectScores(dependencies, { input, place, text, answered }) : [];
   return {
+    input,
+    answered,
     record: {
       key: input.cell,
       tryNumber: input.tryNumber,
@@ -120,6 +134,14 @@ async function grade(dependencies: Dependencies, input: RecordInput): Promise<Gr
     failFast: place.plan.spec.execution.failFast,
   };
 }
+
+/** As if its agent had just ended as it did then. */
+const toStored = (input: RecordInput, { tryNumber, answerDigest, limit }: Origin): RecordInput => ({
+  ...input,
+  tryNumber,
+  answerDigest,
+  end: { kind: 'ended', limit },
+});
 
 function toResult({ outcome }: RecordAnswer, { failFast }: Graded): RecordResult {
   const failed = outcome.kind === 'error' || outcome.kind === 'infra';
@@ -147,13 +169,18 @@ export async function loadAnswer(
 
 async function collectScores(
   dependencies: Dependencies,
-  facts: { readonly input: RecordInput; readonly place: CellPlace; readonly text: string },
+  facts: {
+    readonly input: RecordInput;
+    readonly place: CellPlace;
+    readonly text: string;
+    readonly answered: Origin;
+  },
 ): Promise<readonly Score[]> {
-  const { input, place, text } = facts;
+  const { input, place, text, answered } = facts;
   const given = await loadGiven(dependencies, [input.sessionScoresDigest, input.processScoresDigest ?? null]);
   const opinions = await loadOpinions(dependencies, input);
   const target = await dependencies.runs.target(input.cell);
-  const measured = await measure(dependencies, { input, place });
+  const measured = await measure(dependencies, { answered, place });
   const scores: Score[] = [];
   for (const spec of place.scorers) {
     const at = placeOfScorer(place.plan.spec.module, spec.kind);
@@ -170,12 +197,12 @@ async function collectScores(
 /** What the attempt took, where a scorer looks at it. */
 async function measure(
   { modules, db }: Dependencies,
-  { input, place }: { readonly input: RecordInput; readonly place: CellPlace },
+  { answered, place }: { readonly answered: Origin; readonly place: CellPlace },
 ): Promise<Measured | undefined> {
   const isAsked = place.scorers.some(
     ({ kind }) => findRunScorer(modules, place.plan, kind).measures === true,
   );
-  return isAsked ? await loadMeasured(db, { key: input.cell, tryNumber: input.tryNumber }) : undefined;
+  return isAsked ? await loadMeasured(db, answered) : undefined;
 }
 
 async function loadOpinions(

@@ -26,6 +26,7 @@ import { findSkipped, preflight } from './preflight.ts';
 import { readDocument } from './read-document.ts';
 import { toBrief } from './run-brief.ts';
 import { toRequestPlans } from './request-plans.ts';
+import { loadSource, reuseCells } from './reuse.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
 export type PrepareInput = RunInput & {
@@ -112,10 +113,11 @@ type Elsewhere = Extract<PreparedRun, { kind: 'elsewhere' }>;
 /** Null = the plan is recorded. */
 async function plan(dependencies: Dependencies, input: PrepareInput): Promise<Elsewhere | null> {
   const { db } = dependencies;
-  const { runId } = input;
+  const { runId, reuse } = input;
   const read = await readDocument(dependencies, input);
   const documentDigest = input.documentDigest ?? null;
   await insertRun(db, { runId, name: read.spec.name, documentDigest, workflowId: workflowIdOf() });
+  const source = reuse === undefined ? null : await loadSource(dependencies, reuse, runId);
   await checkModule(dependencies, read.spec);
   await awaitKeys(dependencies, input);
   const skippedModels = await preflight(dependencies, read.spec);
@@ -135,7 +137,17 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<El
     requests.map((request) => ({ spec: request.spec, caseIds: caseIdsOf(loaded, request.spec.suiteKey) })),
   );
   const printed = printTasks(dependencies, loaded, tasks);
-  await savePreparedRun(db, { plan: runPlan, suites: loaded.suites, ...printed, engines });
+  await savePreparedRun(db, {
+    plan: runPlan,
+    suites: loaded.suites,
+    ...printed,
+    engines,
+    alsoSave: async (client) => {
+      if (source === null) return;
+      const allowMismatch = reuse?.allowMismatch === true;
+      await reuseCells(dependencies, client, { plan: runPlan, source, allowMismatch });
+    },
+  });
   await askAgain(dependencies, { runId, spec, engines });
   return null;
 }

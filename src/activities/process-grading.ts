@@ -2,6 +2,7 @@ import { redactJson } from '../domain/redact.ts';
 import type { Score } from '../domain/score.ts';
 import type { ProcessScores, GradeInProcessInput } from '../domain/step.ts';
 import { loadTranscript } from '../store/steps.ts';
+import { findAnswered } from './answered.ts';
 import type { Dependencies } from './dependencies.ts';
 import { judge, loadAnswer, toScore } from './grading.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -20,14 +21,16 @@ export const createProcessGrading = (dependencies: Dependencies) => ({
 
 async function grade(
   dependencies: Dependencies,
-  { cell, tryNumber, answerDigest }: GradeInProcessInput,
+  input: GradeInProcessInput,
   signal: AbortSignal,
 ): Promise<ProcessScores> {
+  const { cell } = input;
+  const { key, tryNumber, answerDigest } = await findAnswered(dependencies, input);
   const place = await dependencies.runs.find(cell);
   const { module, context } = place.plan.spec;
   const { text } = await loadAnswer(dependencies, answerDigest);
   const target = await dependencies.runs.target(cell);
-  const steps = { key: cell, tryNumber, upToSequence: WHOLE_TRANSCRIPT };
+  const steps = { key, tryNumber, upToSequence: WHOLE_TRANSCRIPT };
   const transcript = await loadTranscript(dependencies.db, steps);
   const scores: Score[] = [];
   for (const spec of place.scorers) {

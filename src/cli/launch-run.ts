@@ -1,3 +1,4 @@
+import { findReuse } from '../client/find-reuse.ts';
 import { startRun, type RunStart, type StartedRun } from '../client/start-run.ts';
 import type { CommandContext } from './command.ts';
 import { toResult, type CommandResult } from './command-result.ts';
@@ -6,6 +7,7 @@ import { Interrupts } from './interrupts.ts';
 import { toRunUrl, toStackOptions, withAssay, type OpenAssay } from './open-assay.ts';
 
 type Launch = {
+  readonly reuse: { readonly word: string; readonly allowMismatch: boolean } | null;
   readonly detach: boolean;
   /** Nobody has confirmed its cost: it will await approval. */
   readonly waits: boolean;
@@ -13,14 +15,15 @@ type Launch = {
 
 /** Starts a run that has been checked, and follows it to its end unless it is detached. */
 export async function launchRun(
-  { detach, waits, ...start }: RunStart & Launch,
+  { detach, waits, reuse, ...start }: Omit<RunStart, 'reuse'> & Launch,
   context: CommandContext,
 ): Promise<CommandResult> {
   const stackOptions = toStackOptions(context);
   return withAssay(stackOptions, async (open) => {
     const interrupts = detach ? null : new Interrupts();
     try {
-      const started = await startRun(open.connection, start);
+      const from = reuse === null ? {} : { reuse: await findReuse(open.connection, reuse) };
+      const started = await startRun(open.connection, { ...start, ...from });
       context.note(describeStart(open, started));
       if (interrupts === null) return toDetached(open, { ...started, waits });
       return await finishRun(

@@ -22,7 +22,22 @@ export type RunOptions = {
   readonly detach?: boolean;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
+  readonly reuse?: string;
+  readonly allowMismatch?: boolean;
 };
+
+/** Which run cells are taken from; null = none. Throws a UsageError when options contradict each other. */
+export function toReuse({
+  reuse,
+  allowMismatch,
+  dryRun,
+}: RunOptions): { readonly word: string; readonly allowMismatch: boolean } | null {
+  if (reuse === undefined && allowMismatch === true)
+    throw new UsageError('--allow-mismatch needs --reuse RUN: it says which cells are taken from that run.');
+  if (reuse !== undefined && dryRun === true)
+    throw new UsageError('--dry-run looks at the file alone, and what --reuse takes is known once a run is planned.');
+  return reuse === undefined ? null : { word: reuse, allowMismatch: allowMismatch === true };
+}
 
 export function toSelection(options: RunOptions): Selection {
   return {

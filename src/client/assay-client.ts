@@ -24,6 +24,13 @@ export type StartOptions = {
   readonly runId?: string;
   /** Approves spending above `budgets.confirmAboveUsd` beforehand; else such a run waits for `approve`. */
   readonly approved?: boolean;
+  /**
+   * A run (its id, the start of it, or `last`) whose scored cells are taken where their fingerprints match, instead
+   * of being run: nothing of them is paid or called again.
+   */
+  readonly reuse?: string;
+  /** With `reuse`: takes cells of equal names whose fingerprints differ, too; every report of the run says so. */
+  readonly allowMismatch?: boolean;
   /** Which cases, tags, models and requests are taken, as the command's options say. */
   readonly selection?: Partial<Selection>;
   /** Folder that the paths of a document object are relative to; the current one unless given. */

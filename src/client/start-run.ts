@@ -4,6 +4,7 @@ import { toDocument } from '../config/document.ts';
 import type { LoadedRun } from '../config/load.ts';
 import { saveBlob } from '../store/blobs.ts';
 import { loadRun } from '../store/runs.ts';
+import type { ReuseRequest } from '../domain/reuse.ts';
 import { RUN_WORKFLOW, WORKFLOW_QUEUE, WORKFLOW_TASK_TIMEOUT, type RunInput } from '../workflows/messages.ts';
 import type { AssayConnection } from './connect.ts';
 import { handOverKeys } from './hand-over.ts';
@@ -15,6 +16,8 @@ export type RunStart = {
   readonly runId: string | null;
   /** Spending above `budgets.confirmAboveUsd` has been confirmed. */
   readonly approved: boolean;
+  /** Takes the scored cells of that run whose fingerprints match. */
+  readonly reuse?: ReuseRequest;
 };
 
 export type StartedRun = {
@@ -41,6 +44,7 @@ export async function startRun(connection: AssayConnection, start: RunStart): Pr
     runId,
     documentDigest,
     approved: start.approved,
+    ...(start.reuse === undefined ? {} : { reuse: start.reuse }),
     ...(keys.length === 0 ? {} : { keys }),
   };
   try {

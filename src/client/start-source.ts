@@ -5,6 +5,7 @@ import type { Json } from '../domain/json.ts';
 import { loadRunFile } from '../modules/load-run-file.ts';
 import type { StartOptions } from './assay-client.ts';
 import type { AssayConnection } from './connect.ts';
+import { findReuse } from './find-reuse.ts';
 import { checkRunId } from './run-id.ts';
 import { startRun, type StartedRun } from './start-run.ts';
 
@@ -17,8 +18,10 @@ export async function startFromSource(
   options: StartOptions,
 ): Promise<StartedRun> {
   const runId = options.runId === undefined ? null : checkRunId(options.runId);
+  const { reuse: word, allowMismatch = false } = options;
   const loaded = await load(run, options);
-  return await startRun(connection, { loaded, runId, approved: options.approved === true });
+  const reuse = word === undefined ? {} : { reuse: await findReuse(connection, { word, allowMismatch }) };
+  return await startRun(connection, { loaded, runId, approved: options.approved === true, ...reuse });
 }
 
 function load(run: string | { readonly [key: string]: Json }, options: StartOptions): Promise<LoadedRun> {

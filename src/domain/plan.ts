@@ -82,4 +82,6 @@ export type TaskRef = {
   readonly caseId: string;
   /** Attempt indices to run in this generation, ascending. */
   readonly attempts: readonly number[];
+  /** Of them, those whose answer is known: they are graded, and nothing is run. Absent = none. */
+  readonly graded?: readonly number[];
 };

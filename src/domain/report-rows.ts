@@ -1,6 +1,7 @@
 import type { AnalysisRow } from './analysis-row.ts';
 import type { Outcome, RunState } from './outcome.ts';
 import type { RankingRule } from './ranking-rule.ts';
+import type { Reuse } from './reuse.ts';
 import type { Gates } from './run.ts';
 import type { Score } from './score.ts';
 import type { Price, Usage } from './usage.ts';
@@ -35,6 +36,8 @@ export type RunFacts = {
     readonly maxModelUsd: number | null;
     readonly maxRunTokens: number | null;
   };
+  /** What was taken from another run; null = nothing was asked for. */
+  readonly reuse: Reuse | null;
   /** As declared in the run file. */
   readonly gates: Gates;
   readonly ranking?: RankingRule;
@@ -102,6 +105,20 @@ export type ReportCell = {
   readonly retriedCalls: number;
   /** Part of `usage` that bought no recorded answer: failed or cut-off calls, discarded tries, earlier generations. */
   readonly wastedUsage: Usage;
+  /** Where its answer was made, when not here; null = here. */
+  readonly origin: CellOrigin | null;
   /** At most 200 characters of the final answer; null without one. */
   readonly answerPreview: string | null;
+};
+
+/** A cell of another run that gave its answer: what that took was paid there, and counts here as what it costs. */
+export type CellOrigin = {
+  readonly runId: string;
+  readonly task: number;
+  readonly attempt: number;
+  readonly generation: number;
+  /** Taken although its fingerprint differs. */
+  readonly mismatch: boolean;
+  readonly costUsd: number | null;
+  readonly priced: boolean;
 };

@@ -180,6 +180,8 @@ export type EvaluateInput = {
   /** Name of that one. */
   readonly evaluationId: string;
   readonly answerDigest: string | null;
+  /** The answer is that of the cell's origin: read from the store, with all that is known of it. */
+  readonly stored?: true;
 };
 
 export type EvaluateResult =
@@ -214,6 +216,8 @@ export type GradeInProcessInput = {
   readonly cell: Cell;
   readonly tryNumber: number;
   readonly answerDigest: string | null;
+  /** The answer is that of the cell's origin: read from the store, with all that is known of it. */
+  readonly stored?: true;
 };
 
 export type ProcessScores = {
@@ -260,6 +264,8 @@ export type RecordInput = {
   readonly processScoresDigest?: string | null;
   /** What judges said, a blob for each engine; absent when none was asked. */
   readonly opinionsDigests?: readonly string[];
+  /** The answer is that of the cell's origin: read from the store, with all that is known of it. */
+  readonly stored?: true;
 };
 
 export type RecordAllInput = { readonly records: readonly RecordInput[] };

@@ -3,6 +3,7 @@ import type { Json } from './json.ts';
 import type { OutcomeKind, Reason, RunState } from './outcome.ts';
 import type { Packable } from './pack-tasks.ts';
 import type { TaskRef } from './plan.ts';
+import type { ReuseRequest } from './reuse.ts';
 import type { EvaluationMode, Execution, HarnessSpec } from './run.ts';
 import type { AttemptLimits } from './suite.ts';
 
@@ -15,6 +16,8 @@ export type RunInput = {
   /** A run file as JSON; its paths are read by the worker, relative to `baseDir`. */
   readonly document?: Json;
   readonly baseDir?: string;
+  /** Takes the scored cells of another run whose fingerprints match, instead of running them. */
+  readonly reuse?: ReuseRequest;
   /** Continue a run that ended: these outcomes run again as a new generation. */
   readonly resume?: ResumeRequest;
   /** Spending above `budgets.confirmAboveUsd` has been confirmed; else the run waits for the update `approve`. */
@@ -143,4 +146,6 @@ export type AttemptInput = {
   readonly modelId: string;
   readonly caseId: string;
   readonly attempt: number;
+  /** Its answer is known: it is graded, and nothing is run. */
+  readonly graded?: true;
 };

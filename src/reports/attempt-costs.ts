@@ -7,9 +7,14 @@ const isScored = (cell: ReportCell): boolean => cell.outcome?.kind === 'scored';
 /** Mean cost of a scored attempt; null when the cost of one is not known, or there is none. */
 export function toAttemptCost(cells: readonly ReportCell[]): number | null {
   const scored = cells.filter(isScored);
-  if (scored.length === 0 || scored.some((cell) => !cell.priced)) return null;
-  return sum(scored.map((cell) => cell.costUsd ?? 0)) / scored.length;
+  if (scored.length === 0 || scored.some((cell) => !isPriced(cell))) return null;
+  return sum(scored.map(toOwnCost)) / scored.length;
 }
+
+/** An answer that was taken from another run costs what it cost there. */
+const toOwnCost = ({ costUsd, origin }: ReportCell): number => (costUsd ?? 0) + (origin?.costUsd ?? 0);
+
+const isPriced = ({ priced, origin }: ReportCell): boolean => priced && (origin?.priced ?? true);
 
 /** What the scored attempts of each case took. */
 export function toTaken(cells: readonly ReportCell[]): ReadonlyMap<string, Taken> {
@@ -18,7 +23,7 @@ export function toTaken(cells: readonly ReportCell[]): ReadonlyMap<string, Taken
     [...byCase].map(([caseId, own]) => [
       caseId,
       {
-        costsUsd: own.map((cell) => cell.costUsd ?? 0),
+        costsUsd: own.map(toOwnCost),
         latenciesMs: own.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs])),
       },
     ]),

@@ -27,6 +27,8 @@ const COLUMNS: readonly (readonly [string, (cell: ReportCell) => Value])[] = [
   ['weight', (cell) => cell.weight],
   ['cluster', (cell) => cell.cluster],
   ['tags', (cell) => cell.tags.join(' ')],
+  ['reusedFrom', (cell) => cell.origin?.runId ?? null],
+  ['mismatch', (cell) => cell.origin?.mismatch ?? null],
   ['answer', (cell) => redact(cell.answerPreview)],
 ];
 

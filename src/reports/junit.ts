@@ -1,7 +1,7 @@
 import { redactPatterns } from '../domain/redact.ts';
 import type { ReportCell, ReportRows } from '../domain/report-rows.ts';
 import { describeCell } from './failures.ts';
-import type { Report } from './report-schema.ts';
+import type { Note, Report } from './report-schema.ts';
 import { toXmlAttribute, toXmlText } from './xml-text.ts';
 
 /**
@@ -11,7 +11,8 @@ import { toXmlAttribute, toXmlText } from './xml-text.ts';
  */
 export function formatJunit({ cells }: ReportRows, report: Report): string {
   const groups = [...Map.groupBy(cells, toSuiteName)];
-  const suites = groups.map(([name, own]) => toSuite({ name, tests: own.map(toTest) }));
+  const properties = report.notes.filter(({ code }) => code === 'reuse' || code === 'mismatch');
+  const suites = groups.map(([name, own]) => toSuite({ name, tests: own.map(toTest), properties }));
   const gates = toGateSuite(report);
   const all = [...suites, ...(gates === null ? [] : [gates])];
   const counts = addUp(all.map((suite) => suite.counts));
@@ -75,7 +76,15 @@ function toGateSuite({ gateFailures }: Report): Suite | null {
 
 type Suite = { readonly xml: string; readonly counts: Counts };
 
-function toSuite({ name, tests }: { readonly name: string; readonly tests: readonly Test[] }): Suite {
+function toSuite({
+  name,
+  tests,
+  properties = [],
+}: {
+  readonly name: string;
+  readonly tests: readonly Test[];
+  readonly properties?: readonly Note[];
+}): Suite {
   const count = (kind: string): number => tests.filter(({ end }) => end?.kind === kind).length;
   const counts = {
     tests: tests.length,
@@ -85,8 +94,20 @@ function toSuite({ name, tests }: { readonly name: string; readonly tests: reado
     timeMs: tests.reduce((sum, { timeMs }) => sum + timeMs, 0),
   };
   const open = `  <testsuite name=${toXmlAttribute(name)}${toAttributes(counts)}>`;
-  return { xml: [open, ...tests.map(toTestXml), '  </testsuite>'].join('\n'), counts };
+  const lines = [open, ...toProperties(properties), ...tests.map(toTestXml), '  </testsuite>'];
+  return { xml: lines.join('\n'), counts };
 }
+
+const toProperties = (notes: readonly Note[]): readonly string[] =>
+  notes.length === 0
+    ? []
+    : [
+        '    <properties>',
+        ...notes.map(
+          ({ code, text }) => `      <property name=${toXmlAttribute(code)} value=${toXmlAttribute(text)}/>`,
+        ),
+        '    </properties>',
+      ];
 
 function toTestXml({ name, className, timeMs, end }: Test): string {
   const open = `    <testcase classname=${toXmlAttribute(className)} name=${toXmlAttribute(name)} time="${toSeconds(timeMs)}"`;

@@ -115,6 +115,21 @@ export const gateFailureSchema = z.strictObject({
   message: z.string(),
 });
 
+const reuseSchema = z
+  .strictObject({
+    runId: z.string(),
+    allowMismatch: z.boolean(),
+    scored: count.describe('Scored cells of the other run when it was looked at.'),
+    taken: count.describe('Cells taken with their scores.'),
+    graded: count.describe('Cells of which the answer was taken, and graded again.'),
+    mismatched: count.describe('Of both, those whose fingerprints differ.'),
+    refused: count.describe('Cells of equal names that were not taken, because their fingerprints differ.'),
+    differences: z
+      .array(z.strictObject({ field: z.string(), before: nullableText, after: nullableText, cells: count }))
+      .readonly(),
+  })
+  .describe('What was taken from another run; its calls and costs are counted there.');
+
 export const reportSchema = z
   .strictObject({
     format: z.literal('assay-report'),
@@ -129,6 +144,7 @@ export const reportSchema = z
       finishedAt: nullableText,
       generation: count,
       seed: z.number(),
+      reuse: reuseSchema.nullable(),
       planned: count,
       recorded: count,
       scored: count,

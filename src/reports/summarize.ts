@@ -1,6 +1,7 @@
 import { judgeGates } from '../domain/gates.ts';
 import { NO_CONSTRAINTS, type RankingRule } from '../domain/ranking-rule.ts';
 import type { ReportModel, ReportRows } from '../domain/report-rows.ts';
+import { describeMismatch, describeReuse, type Reuse } from '../domain/reuse.ts';
 import { toBoard } from './board.ts';
 import { listFailures } from './failures.ts';
 import { toCost } from './figures.ts';
@@ -78,7 +79,19 @@ function toRunNotes({ run, models }: ReportRows): Note[] {
   );
   const warnings = run.warnings.map((text) => ({ code: 'warning', requestName: null, modelId: null, text }));
   const again = `generation ${run.generation}: cells that were run again count with their latest result`;
+  const reused = run.reuse === null ? [] : toReuseNotes(run.reuse);
   const generation =
     run.generation > 1 ? [{ code: 'generation', requestName: null, modelId: null, text: again }] : [];
-  return [...skipped, ...warnings, ...generation];
+  return [...skipped, ...reused, ...warnings, ...generation];
+}
+
+/** A mismatch that was allowed comes first: the figures are of answers made in two ways. */
+function toReuseNotes(reuse: Reuse): readonly Note[] {
+  const texts = [
+    { code: 'mismatch', text: describeMismatch(reuse) },
+    { code: 'reuse', text: describeReuse(reuse) },
+  ];
+  return texts.flatMap(({ code, text }) =>
+    text === null ? [] : [{ code, requestName: null, modelId: null, text }],
+  );
 }

@@ -19,7 +19,7 @@ export type CallSums = {
   readonly retriedCalls: number;
 };
 
-/** Which generation and try of a cell counts; everything before it is wasted. */
+/** Which generation and try of a cell gave its answer; everything before it is wasted. */
 export type CountedTry = { readonly generation: number; readonly tryNumber: number };
 
 /** The requests of one try, completed ones and others apart. */
@@ -63,7 +63,9 @@ export const addTries = (tries: readonly TrySums[], counted: CountedTry): CallSu
   tries.reduce((sums, one) => addTry(sums, one, counted), NO_CALLS);
 
 function addTry(sums: CallSums, one: TrySums, counted: CountedTry): CallSums {
-  const current = one.generation === counted.generation && one.tryNumber >= counted.tryNumber;
+  const current =
+    one.generation > counted.generation ||
+    (one.generation === counted.generation && one.tryNumber >= counted.tryNumber);
   const wasted = !one.completed || !current;
   return {
     usage: addUsage(sums.usage, one.usage),

@@ -16,14 +16,16 @@ export async function loadOutcomeCounts(
   return Object.fromEntries(rows.map((row) => [row.outcome, row.cells]));
 }
 
-/** Cells by model whose latest outcome is one of these, or that have none. */
+/** Cells by model whose latest outcome is one of these, or that have none; those that are only graded are left out. */
 export async function countCellsByModel(
   db: Db,
   { runId, outcomes }: { readonly runId: string; readonly outcomes: readonly OutcomeKind[] },
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await selectRows<{ model_id: string; cells: number }>(db, {
     text: `select t.model_id, count(*) as cells from latest_attempts a join tasks t using (run_id, task)
-      where a.run_id = $1 and (a.outcome is null or a.outcome = any($2::text[])) group by t.model_id`,
+      where a.run_id = $1 and (a.outcome is null or a.outcome = any($2::text[]))
+        and not (t.gradable and (a.origin_run is not null or coalesce(a.outcome, '') = 'unscored'))
+      group by t.model_id`,
     values: [runId, outcomes],
   });
   return new Map(rows.map((row) => [unescapeText(row.model_id), row.cells]));

@@ -73,9 +73,11 @@ export async function listTaskRefs(
 ): Promise<TaskRef[]> {
   const rows = await selectRows<StoredTask>(db, {
     name: 'list-tasks',
-    text: `select t.task, t.request_index, t.model_id, t.case_id, open.attempts
+    text: `select t.task, t.request_index, t.model_id, t.case_id, open.attempts, open.graded
       from (
-        select a.task, array_agg(a.attempt order by a.attempt) as attempts from attempts a
+        select a.task, array_agg(a.attempt order by a.attempt) as attempts,
+          array_agg(a.attempt order by a.attempt) filter (where a.origin_run is not null) as graded
+        from attempts a
         where a.run_id = $1 and a.task > $3 and a.generation = $2 and a.planned and a.outcome is null
         group by a.task order by a.task limit $4
       ) open join tasks t on t.run_id = $1 and t.task = open.task
@@ -88,6 +90,7 @@ export async function listTaskRefs(
     modelId: unescapeText(row.model_id),
     caseId: unescapeText(row.case_id),
     attempts: row.attempts,
+    ...(row.graded === null ? {} : { graded: row.graded }),
   }));
 }
 
@@ -136,4 +139,5 @@ type StoredTask = {
   readonly model_id: string;
   readonly case_id: string;
   readonly attempts: readonly number[];
+  readonly graded: readonly number[] | null;
 };

@@ -34,6 +34,8 @@ export type PreparedRun = {
   /** What answers depend on beside the case, by digest: JSON as it was digested. */
   readonly setups: ReadonlyMap<string, string>;
   readonly engines: readonly EngineSpec[];
+  /** What else belongs to the same transaction, once every row is there; what it throws undoes all. */
+  readonly alsoSave?: (client: Db) => Promise<void>;
 };
 
 const TASKS_AT_ONCE = 10_000;
@@ -68,6 +70,7 @@ export async function savePreparedRun(
       await saveTasks(client, plan.runId, prepared.tasks.slice(start, start + TASKS_AT_ONCE));
     }
     await saveCells(client, plan);
+    await prepared.alsoSave?.(client);
     await saveEngines(client, prepared.engines);
     await client.query({
       text: 'select set_caps($1, $2)',

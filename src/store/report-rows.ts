@@ -1,13 +1,14 @@
 import type { Outcome } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
-import type { ReportCell, ReportModel, ReportRequest, ReportRows, RunFacts } from '../domain/report-rows.ts';
+import type { CellOrigin, ReportCell, ReportModel, ReportRequest, ReportRows, RunFacts } from '../domain/report-rows.ts';
 import { loadAnalyses } from './analyses.ts';
-import type { CallSums } from './call-sums.ts';
+import type { CallSums, TrySums } from './call-sums.ts';
 import { addTries, loadTrySums } from './call-sums.ts';
 import { loadPlan } from './plans.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 import type { RunRow } from './runs.ts';
+import { loadReuse } from './reuse.ts';
 import { loadRun } from './runs.ts';
 import { loadScores, toCellName } from './scores.ts';
 import { unescapeNullable, unescapeText } from './text.ts';
@@ -45,6 +46,7 @@ async function loadFacts(db: Db, run: RunRow, plan: RunPlan): Promise<RunFacts> 
       maxModelUsd: caps?.max_model_usd ?? null,
       maxRunTokens: caps?.max_run_tokens ?? null,
     },
+    reuse: await loadReuse(db, run.runId),
     gates: plan.spec.gates,
     ...(plan.spec.ranking === undefined ? {} : { ranking: plan.spec.ranking }),
     warnings: await loadWarnings(db, run.runId),
@@ -101,28 +103,64 @@ const toRequest = (request: RunPlan['requests'][number]): ReportRequest => ({
 async function loadCells(db: Db, runId: string): Promise<ReportCell[]> {
   const scores = await loadScores(db, { runId });
   const analyses = Map.groupBy(await loadAnalyses(db, { runId }), toCellName);
-  const sums = await loadTrySums(db, runId);
   const rows = await selectRows<StoredCell>(db, {
     text: 'select * from list_report_cells($1)',
     values: [runId],
   });
+  const sumsOf = await loadSumsOfRuns(db, [runId, ...rows.flatMap((row) => row.origin_run ?? [])]);
   return rows.map((row) =>
     toCell(row, {
       scores: scores.get(toCellName(row)) ?? [],
       analyses: (analyses.get(toCellName(row)) ?? []).map(
         ({ task: _task, attempt: _attempt, generation: _generation, ...analysis }) => analysis,
       ),
-      sums: addTries(sums.get(`${row.task}/${row.attempt}`) ?? [], {
-        generation: row.generation,
-        tryNumber: row.try_number,
-      }),
+      ...toSums(row, runId, sumsOf),
     }),
   );
 }
 
+type SumsOf = ReadonlyMap<string, ReadonlyMap<string, TrySums[]>>;
+
+async function loadSumsOfRuns(db: Db, runIds: readonly string[]): Promise<SumsOf> {
+  const sums = new Map<string, ReadonlyMap<string, TrySums[]>>();
+  for (const runId of new Set(runIds)) sums.set(runId, await loadTrySums(db, runId));
+  return sums;
+}
+
+/** What a cell took in its own run, and where its answer is of another, what that took there. */
+function toSums(
+  row: StoredCell,
+  runId: string,
+  sumsOf: SumsOf,
+): { readonly sums: CallSums; readonly origin: CellOrigin | null } {
+  const { tryNumber, origin } = { tryNumber: row.try_number, origin: toOrigin(row) };
+  const of = (cell: { runId: string; task: number; attempt: number; generation: number }): CallSums =>
+    addTries(sumsOf.get(cell.runId)?.get(`${cell.task}/${cell.attempt}`) ?? [], { ...cell, tryNumber });
+  if (origin === null) return { sums: of({ ...row, runId }), origin };
+  if (origin.runId === runId) return { sums: of(origin), origin: null };
+  const { costUsd, priced, latencyMs } = of(origin);
+  return { sums: { ...of({ ...row, runId }), latencyMs }, origin: { ...origin, costUsd, priced } };
+}
+
+const toOrigin = (row: StoredCell): Omit<CellOrigin, 'costUsd' | 'priced'> | null =>
+  row.origin_run === null || row.origin_task === null
+    ? null
+    : {
+        runId: row.origin_run,
+        task: row.origin_task,
+        attempt: row.origin_attempt ?? 1,
+        generation: row.origin_generation ?? 1,
+        mismatch: row.mismatch,
+      };
+
 const toCell = (
   row: StoredCell,
-  { scores, analyses, sums }: Pick<ReportCell, 'scores' | 'analyses'> & { readonly sums: CallSums },
+  {
+    scores,
+    analyses,
+    sums,
+    origin,
+  }: Pick<ReportCell, 'scores' | 'analyses' | 'origin'> & { readonly sums: CallSums },
 ): ReportCell => ({
   requestIndex: row.request_index,
   requestName: unescapeText(row.request_name),
@@ -138,6 +176,7 @@ const toCell = (
   scores,
   analyses,
   ...sums,
+  origin,
   answerPreview: unescapeNullable(row.answer_preview),
 });
 
@@ -161,4 +200,9 @@ type StoredCell = {
   readonly weight: number;
   readonly cluster: string | null;
   readonly tags: string;
+  readonly origin_run: string | null;
+  readonly origin_task: number | null;
+  readonly origin_attempt: number | null;
+  readonly origin_generation: number | null;
+  readonly mismatch: boolean;
 };

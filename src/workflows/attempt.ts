@@ -70,6 +70,13 @@ export async function runAttempt(
 ): Promise<AttemptEnd> {
   const cell = toCell(input);
   let { tryNumber, agent, discarded = NO_TRIES } = state;
+  if (input.graded === true) {
+    const place = { input, cell, tryNumber };
+    const graded = isGradedFresh(place, STORED)
+      ? await gradeFresh(place, { over: STORED, tries: { tryNumber, discarded } }, gate)
+      : STORED;
+    return { kind: 'done', result: await record(input, tryNumber, graded) };
+  }
   for (;;) {
     const place = { input, cell, tryNumber, ...(desk === undefined ? {} : { desk }) };
     const tried = await runTry(place, agent);
@@ -106,6 +113,14 @@ export async function runAttempt(
   }
 }
 
+/** An attempt whose answer is known: activities read from the store how it ended. */
+const STORED = {
+  kind: 'over',
+  end: { kind: 'ended', limit: null },
+  answerDigest: null,
+  sessionScoresDigest: null,
+} as const;
+
 const isGradedFresh = ({ input }: TryPlace, { end }: Extract<TryEnd, { kind: 'over' }>): boolean =>
   end.kind === 'ended' && input.request.evaluation === 'fresh' && input.request.sessionScorers;
 
@@ -131,6 +146,7 @@ async function record(
     ...what,
     ...given,
     ...judged,
+    ...(input.graded === true ? { stored: true } : {}),
   });
   return { outcome, pass, stopped: frozen === null ? null : 'run' };
 }
@@ -150,7 +166,8 @@ async function gradeInProcess(
     summary: `grade · ${nameTry({ cell, tryNumber })}`,
     timeoutMs: GRADING_MS,
   });
-  const { scoresDigest } = await grading.gradeInProcess({ cell, tryNumber, answerDigest });
+  const stored = input.graded === true ? { stored: true as const } : {};
+  const { scoresDigest } = await grading.gradeInProcess({ cell, tryNumber, answerDigest, ...stored });
   return { processScoresDigest: scoresDigest };
 }
 

@@ -100,7 +100,8 @@ export async function evaluate(
 ): Promise<Graded> {
   const { cell, tryNumber, input } = place;
   const evaluationId = `${toSessionId(place)}/eval-${evaluation}`;
-  const request = { cell, tryNumber, session, evaluationId, answerDigest: over.answerDigest };
+  const stored = input.graded === true ? { stored: true as const } : {};
+  const request = { cell, tryNumber, session, evaluationId, answerDigest: over.answerDigest, ...stored };
   try {
     const graded =
       session === null

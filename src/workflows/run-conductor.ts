@@ -209,8 +209,9 @@ export class RunConductor {
     }
   }
 
-  private isStopped({ requestIndex, modelId }: TaskRef): boolean {
-    return toStoppedKey(requestIndex, modelId) in this.window.stoppedModels;
+  /** What is only graded needs no engine. */
+  private isStopped({ requestIndex, modelId, graded }: TaskRef): boolean {
+    return graded === undefined && toStoppedKey(requestIndex, modelId) in this.window.stoppedModels;
   }
 
   /** The tasks whose models may start; null = none. */

@@ -123,7 +123,7 @@ class Pool {
   private skipStopped(): void {
     for (;;) {
       const next = this.chains[this.chains.length - this.unstarted]?.[0];
-      if (next === undefined || !(toKey(next) in this.stoppedModels)) return;
+      if (next === undefined || next.graded === true || !(toKey(next) in this.stoppedModels)) return;
       this.unstarted -= 1;
     }
   }
@@ -157,7 +157,9 @@ class Pool {
 
   /** The same function in every place: inline for light attempts, else in a child workflow of its own. */
   private startAttempt(input: AttemptInput): Promise<AttemptEnd> {
-    return input.request.light && input.run.execution.packing === 'auto'
+    const { light, sessionScorers } = input.request;
+    const isSmall = light || (input.graded === true && !sessionScorers);
+    return isSmall && input.run.execution.packing === 'auto'
       ? runAttempt(input, FIRST_TRY, { gate: this.gate })
       : this.runChild(input);
   }
@@ -217,6 +219,7 @@ function toChains(input: TaskInput): readonly Chain[] {
       modelId: one.modelId,
       caseId: one.caseId,
       attempt,
+      ...(one.graded?.includes(attempt) === true ? { graded: true } : {}),
     })),
   );
   return request.strategy === 'pass' ? perTask : perTask.flat().map((one) => [one]);

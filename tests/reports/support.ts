@@ -26,6 +26,7 @@ export const buildRun = (changes: Partial<RunFacts> = {}): RunFacts => ({
     maxUnscoredRate: null,
     requireModels: false,
   },
+  reuse: null,
   warnings: [],
   ...changes,
 });
@@ -90,6 +91,7 @@ export const buildCell = (
   calls: 1,
   retriedCalls: 0,
   wastedUsage: UNKNOWN_USAGE,
+  origin: null,
   answerPreview: 'an answer',
   ...changes,
 });

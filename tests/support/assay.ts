@@ -11,6 +11,7 @@ import type { AssayConnection } from '../../src/client/connect.ts';
 import { startRun } from '../../src/client/start-run.ts';
 import { readKey } from '../../src/config/environment-variables.ts';
 import type { Json } from '../../src/domain/json.ts';
+import type { ReuseRequest } from '../../src/domain/reuse.ts';
 import type { RunResult } from '../../src/domain/workflow-brief.ts';
 import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
 import { listenForRuns } from '../../src/store/listen.ts';
@@ -33,13 +34,19 @@ export type TestAssay = {
   readonly temporal: TestTemporal;
   readonly connection: AssayConnection;
   /** Starts a run from a run file as JSON. */
-  readonly start: (document: Json, options?: { runId?: string; approved?: boolean }) => Promise<string>;
+  readonly start: (document: Json, options?: TestStart) => Promise<string>;
   /** Starts a run and waits for its workflow; the result of a cancelled run is null. */
-  readonly run: (document: Json, options?: { runId?: string }) => Promise<RunResult>;
+  readonly run: (document: Json, options?: TestStart) => Promise<RunResult>;
   readonly result: (runId: string) => Promise<RunResult>;
   /** One more worker in this process; its connection is its own, for one has at most one worker a queue. */
   readonly startWorker: () => Promise<{ readonly stop: () => Promise<void> }>;
   readonly close: () => Promise<void>;
+};
+
+type TestStart = {
+  readonly runId?: string;
+  readonly approved?: boolean;
+  readonly reuse?: ReuseRequest;
 };
 
 let quiet = false;
@@ -87,9 +94,10 @@ export async function createTestAssay({
     return worker;
   };
   await startWorker();
-  const start: TestAssay['start'] = async (document, { runId, approved = false } = {}) => {
+  const start: TestAssay['start'] = async (document, { runId, approved = false, ...more } = {}) => {
     const loaded = await load(document);
-    const started = await startRun(connection, { loaded, runId: runId ?? createTestRunId(), approved });
+    const wanted = { loaded, runId: runId ?? createTestRunId(), approved, ...more };
+    const started = await startRun(connection, wanted);
     return started.runId;
   };
   const result = (runId: string): Promise<RunResult> =>

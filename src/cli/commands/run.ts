@@ -13,6 +13,8 @@ export const addRun: AddCommand = (program, run) => {
     .option('--run-id <id>', 'name the run; the id of a run that exists attaches to it')
     .option('--detach', 'start it and return at once')
     .option('--yes', 'approve spending above `budgets.confirmAboveUsd` beforehand')
+    .option('--reuse <run>', 'take its scored cells whose fingerprints match, instead of running them')
+    .option('--allow-mismatch', 'with --reuse: also cells made in another way; every report says so')
     .option('--dry-run', 'print the plan and the estimate, start nothing')
     .action((file: string, options: RunOptions) =>
       run(async (context) => {

@@ -21,6 +21,14 @@ create table attempts (
   answer_preview text,
   -- What it is made of, written before it opens anything; null = the run's plan says it all.
   plan_digest text,
+  -- The cell whose answer it has: of another run, or of an earlier generation. Without an outcome it is to be graded,
+  -- and nothing is run.
+  origin_run text collate "C",
+  origin_task int,
+  origin_attempt int,
+  origin_generation int,
+  -- Taken from another run although what its answer depends on differs.
+  mismatch boolean not null default false,
   recorded_at timestamptz,
   primary key (run_id, task, attempt, generation)
 ) with (fillfactor = 70);

@@ -101,12 +101,20 @@ begin
       using errcode = 'AS005';
   end if;
   generation := run.generation + 1;
-  insert into attempts (run_id, task, attempt, generation)
-  select p_run, task, attempt, plan_generation.generation from (
-    select task, attempt, planned, chosen,
-      min(attempt) filter (where chosen) over (partition by task) as first_chosen
+  insert into attempts (run_id, task, attempt, generation, origin_run, origin_task, origin_attempt, origin_generation,
+    mismatch)
+  select p_run, task, attempt, plan_generation.generation, case when answered then coalesce(origin_run, p_run) end,
+    case when answered then coalesce(origin_task, task) end,
+    case when answered then coalesce(origin_attempt, attempt) end,
+    case when answered then coalesce(origin_generation, cells.generation) end, answered and mismatch
+  from (
+    select latest.*, min(attempt) filter (where chosen) over (partition by task) as first_chosen
     from (
-      select a.task, a.attempt, a.planned, a.planned and (a.outcome is null or a.outcome = any (p_outcomes))
+      -- An answer that is there is graded again, and nothing is run, where that can be.
+      select a.task, a.attempt, a.generation, a.planned, a.origin_run, a.origin_task, a.origin_attempt,
+        a.origin_generation, a.mismatch,
+        (a.planned and t.gradable and (a.origin_run is not null or a.outcome = 'unscored')) is true as answered,
+        a.planned and (a.outcome is null or a.outcome = any (p_outcomes))
         and not (a.outcome = 'skipped' and t.model_id = any (p_skipped_models)) is true as chosen
       from attempts a join tasks t on t.run_id = p_run and t.task = a.task
       where a.run_id = p_run and a.latest

@@ -43,10 +43,12 @@ $$;
 -- The cells of a report with the names and the case facts that belong to them.
 create function list_report_cells(p_run text) returns table (
   task int, request_index int, request_name text, model_id text, case_id text, attempt int, generation int,
-  try_number int, detail text, answer_preview text, weight float8, cluster text, tags text
+  try_number int, detail text, answer_preview text, weight float8, cluster text, tags text,
+  origin_run text, origin_task int, origin_attempt int, origin_generation int, mismatch boolean
 ) language sql stable set enable_nestloop = off as $$
   select t.task, t.request_index, r.name, t.model_id, t.case_id, a.attempt, a.generation, a.try_number, a.detail,
-    a.answer_preview, c.weight, c.cluster, c.tags
+    a.answer_preview, c.weight, c.cluster, c.tags, a.origin_run, a.origin_task, a.origin_attempt,
+    a.origin_generation, a.mismatch
   from latest_attempts a
   join tasks t on t.run_id = p_run and t.task = a.task
   join requests r on r.run_id = p_run and r.request_index = t.request_index

@@ -184,6 +184,8 @@ begin
   with blocked as (
     select a.task, a.attempt from attempts a join tasks t on t.run_id = p_run and t.task = a.task
     where a.run_id = p_run and a.generation = p_generation and a.planned and a.outcome is null
+      -- What is only graded needs no engine.
+      and a.origin_run is null
       and t.model_id = any (p_models) and t.request_index = any (p_requests)
       and not exists (select from model_calls c where c.run_id = p_run and c.task = a.task
         and c.attempt = a.attempt and c.generation = p_generation)
