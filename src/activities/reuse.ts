@@ -18,7 +18,10 @@ export async function loadSource({ db }: Dependencies, reuse: ReuseRequest, own:
   if (run === null)
     throw fatal('InvalidRun', `reuse: there is no run "${reuse.runId}" in this database (\`assay list\`)`);
   if (run.planDigest === null)
-    throw fatal('InvalidRun', `reuse: run "${reuse.runId}" is ${run.state} and was not planned: it has no cells`);
+    throw fatal(
+      'InvalidRun',
+      `reuse: run "${reuse.runId}" is ${run.state} and was not planned: it has no cells`,
+    );
   return await loadPlan(db, reuse.runId);
 }
 

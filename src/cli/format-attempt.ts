@@ -30,6 +30,7 @@ export function formatAttempt({ attempt, testCase, transcript, window }: ShownAt
   const argumentTexts = toArgumentTexts(transcript, window);
   const parts = [
     `${toPrintable(`${requestName} / ${modelId} / ${caseId}`)} · attempt ${key.attempt}${generation}\n${formatOutcome(attempt.outcome)}`,
+    formatOrigin(attempt),
     section('Scores', formatScores(attempt)),
     section('Timeline', formatTimeline(toTimeline(attempt), { window, argumentTexts })),
     section('Case', formatCase(testCase)),
@@ -41,6 +42,15 @@ export function formatAttempt({ attempt, testCase, transcript, window }: ShownAt
     section('Warnings', attempt.warnings.map(formatWarning).join('\n')),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function formatOrigin({ key, origin }: NamedAttempt): string {
+  if (origin === null) return '';
+  const { runId, attempt, generation, mismatch } = origin;
+  if (runId === key.runId)
+    return `Its answer is of generation ${generation}: it was graded again, and nothing was run.`;
+  const made = mismatch ? ', although it was made in another way (--allow-mismatch)' : '';
+  return `Its answer was taken from run ${runId}, attempt ${attempt}${made}; its calls were paid there.`;
 }
 
 const section = (title: string, body: string): string =>

@@ -35,7 +35,9 @@ export function toReuse({
   if (reuse === undefined && allowMismatch === true)
     throw new UsageError('--allow-mismatch needs --reuse RUN: it says which cells are taken from that run.');
   if (reuse !== undefined && dryRun === true)
-    throw new UsageError('--dry-run looks at the file alone, and what --reuse takes is known once a run is planned.');
+    throw new UsageError(
+      '--dry-run looks at the file alone, and what --reuse takes is known once a run is planned.',
+    );
   return reuse === undefined ? null : { word: reuse, allowMismatch: allowMismatch === true };
 }
 

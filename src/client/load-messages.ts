@@ -9,7 +9,7 @@ import { loadSteps } from '../store/steps.ts';
  */
 export async function loadMessages(
   db: Db,
-  { key, steps }: AttemptDetail,
+  { key, origin, steps }: AttemptDetail,
   range: { readonly from: number; readonly to: number } = { from: 1, to: Number.POSITIVE_INFINITY },
 ): Promise<readonly Message[]> {
   const tryNumber = steps.at(-1)?.tryNumber;
@@ -21,7 +21,7 @@ export async function loadMessages(
   const last = own.at(-1)?.sequence ?? 0;
   if (range.from > 1 && first === undefined) return [];
   const loaded = await loadSteps(db, {
-    key,
+    key: origin ?? key,
     tryNumber,
     afterSequence: range.from <= 1 || first === undefined ? 0 : first.sequence - 1,
     upToSequence: after === undefined ? last : after.sequence - 1,

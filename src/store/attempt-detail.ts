@@ -22,6 +22,8 @@ export type AttemptHead = {
   /** False = strategy `pass` took it out of the plan. */
   readonly planned: boolean;
   readonly outcome: Outcome | null;
+  /** The attempt in which its answer was made: of another run, or of an earlier generation; null = here. */
+  readonly origin: (AttemptKey & { readonly mismatch: boolean }) | null;
   /** What it is made of: a row of the plans. */
   readonly planDigest: string | null;
   readonly answerDigest: string | null;
@@ -139,7 +141,8 @@ export async function listAttempts(
 ): Promise<AttemptHead[]> {
   const rows = await selectRows<StoredAttempt>(db, {
     text: `select a.task, a.attempt, a.generation, t.request_index, t.model_id, t.case_id, a.try_number, a.planned,
-        a.detail, a.answer_digest, a.answer_preview, coalesce(a.plan_digest, r.plan_digest) as plan_digest
+        a.detail, a.origin_run, a.origin_task, a.origin_attempt, a.origin_generation, a.mismatch, a.answer_digest,
+        a.answer_preview, coalesce(a.plan_digest, r.plan_digest) as plan_digest
       from tasks t join attempts a on a.run_id = t.run_id and a.task = t.task join runs r on r.run_id = t.run_id
       where t.run_id = $1 and t.case_id = $2 and ($3::text is null or t.model_id = $3)
       order by t.request_index, a.task, a.attempt, a.generation`,
@@ -155,8 +158,24 @@ export async function loadAttemptDetail(db: Db, query: AttemptQuery): Promise<At
   return details;
 }
 
-/** All that is recorded of one attempt. */
+/** All that is recorded of one attempt; where its answer was made elsewhere, what happened there comes first. */
 export async function loadAttempt(db: Db, head: AttemptHead): Promise<AttemptDetail> {
+  const own = await loadRecorded(db, head);
+  if (head.origin === null) return own;
+  const made = await loadRecorded(db, { ...head, key: head.origin });
+  return {
+    ...own,
+    calls: [...made.calls, ...own.calls],
+    toolCalls: [...made.toolCalls, ...own.toolCalls],
+    agents: [...made.agents, ...own.agents],
+    steps: made.steps,
+    tries: [...made.tries, ...own.tries],
+    warnings: [...made.warnings, ...own.warnings],
+    sessions: [...made.sessions, ...own.sessions],
+  };
+}
+
+async function loadRecorded(db: Db, head: AttemptHead): Promise<AttemptDetail> {
   const { runId, task, attempt, generation } = head.key;
   const load = <Row extends object>(columns: string, rest: string): Promise<Row[]> =>
     selectRows<Row & { [column: string]: unknown }>(db, {
@@ -220,10 +239,22 @@ const toHead = (runId: string, row: StoredAttempt): AttemptHead => ({
   tryNumber: row.try_number,
   planned: row.planned,
   outcome: row.detail === null ? null : (JSON.parse(row.detail) as Outcome),
+  origin: toOrigin(row),
   planDigest: row.plan_digest,
   answerDigest: row.answer_digest,
   answerPreview: unescapeNullable(row.answer_preview),
 });
+
+const toOrigin = (row: StoredAttempt): AttemptHead['origin'] =>
+  row.origin_run === null
+    ? null
+    : {
+        runId: row.origin_run,
+        task: row.origin_task ?? 0,
+        attempt: row.origin_attempt ?? 0,
+        generation: row.origin_generation ?? 0,
+        mismatch: row.mismatch,
+      };
 
 type StoredAttempt = {
   readonly task: number;
@@ -235,6 +266,11 @@ type StoredAttempt = {
   readonly try_number: number;
   readonly planned: boolean;
   readonly detail: string | null;
+  readonly origin_run: string | null;
+  readonly origin_task: number | null;
+  readonly origin_attempt: number | null;
+  readonly origin_generation: number | null;
+  readonly mismatch: boolean;
   readonly plan_digest: string | null;
   readonly answer_digest: string | null;
   readonly answer_preview: string | null;

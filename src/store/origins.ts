@@ -23,7 +23,9 @@ export async function loadOrigin(db: Db, key: AttemptKey): Promise<Origin> {
     values: [key.runId, key.task, key.attempt, key.generation],
   });
   if (row === undefined)
-    throw new Error(`Task ${key.task}, attempt ${key.attempt} of run ${key.runId} has no answer that is stored.`);
+    throw new Error(
+      `Task ${key.task}, attempt ${key.attempt} of run ${key.runId} has no answer that is stored.`,
+    );
   return {
     key: { runId: row.run_id, task: row.task, attempt: row.attempt, generation: row.generation },
     tryNumber: row.try_number,

@@ -1,6 +1,13 @@
 import type { Outcome } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
-import type { CellOrigin, ReportCell, ReportModel, ReportRequest, ReportRows, RunFacts } from '../domain/report-rows.ts';
+import type {
+  CellOrigin,
+  ReportCell,
+  ReportModel,
+  ReportRequest,
+  ReportRows,
+  RunFacts,
+} from '../domain/report-rows.ts';
 import { loadAnalyses } from './analyses.ts';
 import type { CallSums, TrySums } from './call-sums.ts';
 import { addTries, loadTrySums } from './call-sums.ts';

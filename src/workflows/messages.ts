@@ -15,7 +15,6 @@ export const RUN_WORKFLOW = 'run';
  */
 export const WORKFLOW_TASK_TIMEOUT = '5s';
 
-export type { ReuseRequest } from '../domain/reuse.ts';
 export type { ResumeRequest, RunInput } from '../domain/workflow-brief.ts';
 
 /**

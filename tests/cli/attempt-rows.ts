@@ -19,6 +19,7 @@ export const buildShown = (
     caseId: 'refund-7',
     tryNumber: 1,
     planned: true,
+    origin: null,
     outcome: null,
     planDigest: null,
     answerDigest: null,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeCase } from '../../src/cli/show-case.ts';
 import type { Json } from '../../src/domain/json.ts';
 import { formatCsv } from '../../src/reports/csv.ts';
 import { formatJunit } from '../../src/reports/junit.ts';
@@ -63,11 +64,19 @@ test('AC-P6 AC-K6 AF-21 a run that matches another takes all of its cells: no ca
   expect(after.boards[0]?.rows[0]?.figures.latency).toEqual(before.boards[0]?.rows[0]?.figures.latency);
   expect(after.run.reuse).toMatchObject({ runId: first, taken: 6, graded: 0, refused: 0, mismatched: 0 });
   const rows = await loadReportRows(assay.db, again);
-  expect(rows.cells.map(({ caseId, attempt }) => `${caseId}/${attempt}`)).toEqual([
-    ...['sum-1/1', 'sum-1/2', 'sum-2/1', 'sum-2/2', 'sum-3/1', 'sum-3/2'],
-  ]);
+  expect(rows.cells.map(({ caseId, attempt }) => `${caseId}/${attempt}`)).toEqual(
+    ['sum-1', 'sum-2', 'sum-3'].flatMap((id) => [`${id}/1`, `${id}/2`]),
+  );
   expect(rows.cells.map(({ origin }) => origin?.runId)).toEqual(Array(6).fill(first));
   expect(formatCsv(rows).split('\r\n')[1]).toContain(first);
+  const shown = await describeCase(
+    assay.db,
+    { word: again, caseId: 'sum-2', choice: { attempt: 1 } },
+    { json: false },
+  );
+  expect(shown.text).toContain(
+    `Its answer was taken from run ${first}, attempt 1; its calls were paid there.`,
+  );
   // Taken from a run that took them: the cell where the agent ran is named.
   const third = await reuse(document({ attempts: { k: 2 } }), again);
   const [cell] = (await loadReportRows(assay.db, third)).cells;
@@ -102,7 +111,9 @@ test('C7 AC-K9 C19 a larger k and more cases run what is missing alone, each att
 test('AC-K9 AC-K8 under `pass` a task that was solved needs no more, and one that was not goes on', async () => {
   const { server, document, calls } = await startSums();
   await using _server = server;
-  const wrong = { suite: { ...sums(2), cases: [...sums(2).cases, { id: 'odd', input: '1 + 1?', target: 'no' }] } };
+  const wrong = {
+    suite: { ...sums(2), cases: [...sums(2).cases, { id: 'odd', input: '1 + 1?', target: 'no' }] },
+  };
   const first = await begin(assay, document({ ...wrong, attempts: { k: 2, strategy: 'pass' } }));
   await assay.result(first);
   expect(calls()).toBe(4);
@@ -123,7 +134,10 @@ test('AC-K6 AC-K11 AF-20 where nothing matches the run is refused: fields by nam
     [document({}, { model: 'other' }), 'model.model: "m" -> "other" (3 cells)'],
     [document({ context: { tenant: 'a' } }), 'context.tenant: absent -> "a" (3 cells)'],
     [document({ suite: sums(3, { system: 'Be short.' }) }), 'case.system: null -> "Be short." (3 cells)'],
-    [document({ harness: { kind: 'agent', tools: ['bash'] }, environment: 'host' }), 'harness.kind: "direct" -> "agent" (3 cells)'],
+    [
+      document({ harness: { kind: 'agent', tools: ['bash'] }, environment: 'host' }),
+      'harness.kind: "direct" -> "agent" (3 cells)',
+    ],
   ];
   for (const [other, line] of changed) {
     const refused = await reuse(other, first);
@@ -170,7 +184,9 @@ test('C7 what differs in one model alone runs again, and the report names the fi
   expect(calls()).toBe(6 + 3);
   const { reuse: facts } = (await report(again)).run;
   expect(facts).toMatchObject({ taken: 3, refused: 3, mismatched: 0 });
-  expect(facts?.differences).toEqual([{ field: 'model.params.temperature', before: '0', after: '1', cells: 3 }]);
+  expect(facts?.differences).toEqual([
+    { field: 'model.params.temperature', before: '0', after: '1', cells: 3 },
+  ]);
 });
 
 test('C7 a changed scorer or target grades the answers again and runs nothing', async () => {
