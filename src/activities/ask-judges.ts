@@ -2,7 +2,7 @@ import type { Cell } from '../domain/ids.ts';
 import { listJudges, toJudgePurpose, type JudgeOpinion } from '../domain/judge.ts';
 import { redactJson } from '../domain/redact.ts';
 import type { ModelSpec, ProviderSpec } from '../domain/run.ts';
-import type { AskJudgesInput, AskJudgesResult } from '../domain/step.ts';
+import type { AskJudgesInput, AskJudgesResult } from '../domain/grading-step.ts';
 import type { ScorerSpec, Target } from '../domain/suite.ts';
 import { toEngineId } from '../providers/lookup.ts';
 import { judgeOptions, type JudgeOptions } from '../scorers/judge.ts';
@@ -10,6 +10,7 @@ import { toQuestion } from '../scorers/judge-question.ts';
 import { readReply, type ReadReply } from '../scorers/judge-reply.ts';
 import { neutralise } from '../scorers/neutralise.ts';
 import { quote } from '../scorers/verdict.ts';
+import { findAnswered } from './answered.ts';
 import type { Dependencies } from './dependencies.ts';
 import { loadAnswer } from './grading.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -46,7 +47,8 @@ async function ask(
   signal: AbortSignal,
 ): Promise<AskJudgesResult> {
   const place = await dependencies.runs.find(input.cell);
-  const { text: answer } = await loadAnswer(dependencies, input.answerDigest);
+  const { answerDigest } = await findAnswered(dependencies, input);
+  const { text: answer } = await loadAnswer(dependencies, answerDigest);
   const opinions: JudgeOpinion[] = [];
   for (const asked of listAsked(place, input.engineId)) {
     const reference = asked.options.reference === 'none' ? null : await dependencies.runs.target(input.cell);

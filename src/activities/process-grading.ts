@@ -1,6 +1,6 @@
 import { redactJson } from '../domain/redact.ts';
 import type { Score } from '../domain/score.ts';
-import type { ProcessScores, GradeInProcessInput } from '../domain/step.ts';
+import type { GradeInProcessInput, ProcessScores } from '../domain/grading-step.ts';
 import { loadTranscript } from '../store/steps.ts';
 import { findAnswered } from './answered.ts';
 import type { Dependencies } from './dependencies.ts';

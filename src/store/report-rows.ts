@@ -1,3 +1,4 @@
+import type { AttemptKey } from '../domain/ids.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
 import type {
@@ -140,13 +141,14 @@ function toSums(
   runId: string,
   sumsOf: SumsOf,
 ): { readonly sums: CallSums; readonly origin: CellOrigin | null } {
-  const { tryNumber, origin } = { tryNumber: row.try_number, origin: toOrigin(row) };
-  const of = (cell: { runId: string; task: number; attempt: number; generation: number }): CallSums =>
+  const origin = toOrigin(row);
+  const of = (cell: AttemptKey, tryNumber = row.try_number): CallSums =>
     addTries(sumsOf.get(cell.runId)?.get(`${cell.task}/${cell.attempt}`) ?? [], { ...cell, tryNumber });
   if (origin === null) return { sums: of({ ...row, runId }), origin };
   if (origin.runId === runId) return { sums: of(origin), origin: null };
   const { costUsd, priced, latencyMs } = of(origin);
-  return { sums: { ...of({ ...row, runId }), latencyMs }, origin: { ...origin, costUsd, priced } };
+  // Here it was graded at most, and no try of that is wasted.
+  return { sums: { ...of({ ...row, runId }, 0), latencyMs }, origin: { ...origin, costUsd, priced } };
 }
 
 const toOrigin = (row: StoredCell): Omit<CellOrigin, 'costUsd' | 'priced'> | null =>

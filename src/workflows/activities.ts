@@ -1,5 +1,6 @@
 import * as workflow from '@temporalio/workflow';
-import type { AskJudgesInput, AskJudgesResult, CallModelInput, CallModelResult } from '../domain/step.ts';
+import type { AskJudgesInput, AskJudgesResult } from '../domain/grading-step.ts';
+import type { CallModelInput, CallModelResult } from '../domain/step.ts';
 import type { Activities } from '../activities/index.ts';
 import { WORKFLOW_QUEUE } from './messages.ts';
 

@@ -178,7 +178,8 @@ async function judge(
   { end, answerDigest }: Extract<TryEnd, { kind: 'over' }>,
 ): Promise<{ readonly opinionsDigests?: readonly string[] } | null> {
   if (input.request.judges === undefined || end.kind === 'failed') return {};
-  const judging = { cell: toCell(input), tryNumber, answerDigest, scoreVersion: 1 };
+  const stored = input.graded === true ? { stored: true as const } : {};
+  const judging = { cell: toCell(input), tryNumber, answerDigest, scoreVersion: 1, ...stored };
   const opinionsDigests = await hearJudges(input.request, judging);
   return opinionsDigests === null ? null : { opinionsDigests };
 }

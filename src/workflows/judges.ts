@@ -8,6 +8,8 @@ export type Judging = {
   readonly answerDigest: string | null;
   /** Which grading of this answer it is, from 1. */
   readonly scoreVersion: number;
+  /** The answer is that of the cell's origin. */
+  readonly stored?: true;
 };
 
 /** What the judges of a request say of one answer, a blob for each engine; null = the run takes no more calls. */
