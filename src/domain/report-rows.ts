@@ -1,4 +1,5 @@
 import type { AnalysisRow } from './analysis-row.ts';
+import type { JsonObject } from './json.ts';
 import type { Outcome, RunState } from './outcome.ts';
 import type { RankingRule } from './ranking-rule.ts';
 import type { Reuse } from './reuse.ts';
@@ -41,6 +42,10 @@ export type RunFacts = {
   /** As declared in the run file. */
   readonly gates: Gates;
   readonly ranking?: RankingRule;
+  /** `context` of the run file; absent where it says none. */
+  readonly context?: JsonObject;
+  /** The models that judge; absent when none does. */
+  readonly judges?: readonly { readonly judgeId: string; readonly model: string }[];
   /** Caps passed under `onExceed: warn`, cleanup trouble and the like, one sentence each, in order. */
   readonly warnings: readonly string[];
 };
@@ -89,7 +94,7 @@ export type ReportCell = {
   readonly scores: readonly Score[];
   /** What analyzers say of the agent's way. */
   readonly analyses: readonly AnalysisRow[];
-  /** Sum over every recorded call of the cell: all generations, tries and retries, judges included. */
+  /** Sum over every recorded call of the cell: all generations, tries and retries; those of judges apart. */
   readonly usage: Usage;
   /** Sum of the known costs of those calls; null when none of them has one. */
   readonly costUsd: number | null;
@@ -109,6 +114,19 @@ export type ReportCell = {
   readonly origin: CellOrigin | null;
   /** At most 200 characters of the final answer; null without one. */
   readonly answerPreview: string | null;
+  /** All calls of judges about it; absent when none was asked. */
+  readonly judging?: JudgeSums;
+};
+
+/** What asking judges took. */
+export type JudgeSums = {
+  /** Calls completed with a reply. */
+  readonly calls: number;
+  /** Sum of the known costs; null = none is known. */
+  readonly costUsd: number | null;
+  /** Whether every call that used tokens has a cost. */
+  readonly priced: boolean;
+  readonly usage: Usage;
 };
 
 /** A cell of another run that gave its answer: what that took was paid there, and counts here as what it costs. */

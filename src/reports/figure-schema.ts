@@ -96,6 +96,15 @@ export const analysisSchema = z.strictObject({
     .describe('Counts and times (...Ms) by name: added up over the cells, and the most in one.'),
 });
 
+export const judgingSchema = z
+  .strictObject({
+    calls: count,
+    costUsd: z.number().min(0).nullable().describe('Null when the cost of any call is unknown.'),
+    inputTokens: z.number().nullable(),
+    outputTokens: z.number().nullable(),
+  })
+  .describe('What asking judges took; part of no other figure. Absent when none was asked.');
+
 export const figuresSchema = z.strictObject({
   mean: meanSchema.nullable(),
   strictMean: strictMeanSchema.nullable(),
@@ -110,7 +119,7 @@ export const figuresSchema = z.strictObject({
   costUsd: z.number().min(0).nullable().describe('Null when the cost of any call is unknown.'),
   unpricedCells: count,
   usage: usageSchema.describe(
-    'Every recorded call: retries, discarded tries, earlier generations and judges included.',
+    'Every recorded call: retries, discarded tries and earlier generations included; judges apart.',
   ),
   wastedUsage: usageSchema.describe('Part of usage that bought no recorded answer.'),
   latency: z
@@ -135,6 +144,7 @@ export const figuresSchema = z.strictObject({
     })
     .describe('Cases that passed in some attempts of this run and not in others.'),
   cutByReasoning: count.describe('Cells cut at the output limit in which reasoning used all of it.'),
+  judging: judgingSchema.exactOptional(),
   analyses: z.array(analysisSchema).describe('Facts about how agents worked; they touch no score.'),
 });
 

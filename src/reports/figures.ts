@@ -36,6 +36,7 @@ export function toFigures(cells: readonly ReportCell[], attempts: Attempts): Fig
     retriedCalls: sum(cells.map((cell) => cell.retriedCalls)),
     limits: countLimits(cells),
     flaky: findFlaky(cells),
+    ...toJudging(cells),
     cutByReasoning: cells.filter(isCutByReasoning).length,
     analyses: sumAnalyses(cells),
   };
@@ -156,6 +157,15 @@ export function toCost(
     wastedUsage: sumUsage(cells.map((cell) => cell.wastedUsage)),
     calls: sum(cells.map((cell) => cell.calls)),
   };
+}
+
+/** Of those cells whose answer a judge was asked about. */
+export function toJudging(cells: readonly ReportCell[]): Pick<Figures, 'judging'> {
+  const asked = cells.flatMap(({ judging }) => (judging === undefined ? [] : [judging]));
+  if (asked.length === 0) return {};
+  const { inputTokens, outputTokens } = sumUsage(asked.map(({ usage }) => usage));
+  const costUsd = asked.every(({ priced }) => priced) ? sum(asked.map((one) => one.costUsd ?? 0)) : null;
+  return { judging: { calls: sum(asked.map(({ calls }) => calls)), costUsd, inputTokens, outputTokens } };
 }
 
 const sumUsage = (usages: readonly UsageFigures[]): UsageFigures =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OUTCOME_KINDS } from '../domain/outcome.ts';
 import { METRICS } from '../domain/ranking-rule.ts';
-import { figuresSchema, intervalSchema, usageSchema } from './figure-schema.ts';
+import { figuresSchema, intervalSchema, judgingSchema, usageSchema } from './figure-schema.ts';
 
 const count = z.int().min(0);
 const nullableText = z.string().nullable();
@@ -145,6 +145,10 @@ export const reportSchema = z
       generation: count,
       seed: z.number(),
       reuse: reuseSchema.nullable(),
+      context: z
+        .record(z.string(), z.unknown())
+        .exactOptional()
+        .describe('`context` of the run file; absent where it says none.'),
       planned: count,
       recorded: count,
       scored: count,
@@ -158,6 +162,7 @@ export const reportSchema = z
       usage: usageSchema,
       wastedUsage: usageSchema,
       calls: count,
+      judging: judgingSchema.exactOptional(),
     }),
     boards: z.array(boardSchema).describe('One leaderboard for each request, in declaration order.'),
     failures: z.array(failureSchema).describe('Faults first, then wrong answers; at most a thousand.'),

@@ -1,10 +1,12 @@
 import { judgeGates } from '../domain/gates.ts';
+import type { JsonObject } from '../domain/json.ts';
 import { NO_CONSTRAINTS, type RankingRule } from '../domain/ranking-rule.ts';
 import type { ReportModel, ReportRows } from '../domain/report-rows.ts';
 import { describeMismatch, describeReuse, type Reuse } from '../domain/reuse.ts';
 import { toBoard } from './board.ts';
 import { listFailures } from './failures.ts';
-import { toCost } from './figures.ts';
+import { toJudgeNotes } from './judge-notes.ts';
+import { toCost, toJudging } from './figures.ts';
 import type { Board, Note, Report } from './report-schema.ts';
 import { toNextCommand, toStatement } from './statement.ts';
 
@@ -34,7 +36,7 @@ export function summarize(rows: ReportRows, { weights }: SummarizeOptions = {}):
     }),
   );
   const { failures, failureCount } = listFailures(cells);
-  const { caps: _caps, gates, ranking: _ranking, warnings: _warnings, ...facts } = run;
+  const { caps: _caps, gates, ranking: _ranking, warnings: _warnings, judges: _judges, ...facts } = run;
   return {
     format: 'assay-report',
     version: 1,
@@ -45,7 +47,7 @@ export function summarize(rows: ReportRows, { weights }: SummarizeOptions = {}):
     },
     statement: toStatement(rows, progress),
     next: toNextCommand(rows, failures),
-    totals: toCost(cells),
+    totals: { ...toCost(cells), ...toJudging(cells) },
     boards,
     failures,
     failureCount,
@@ -55,7 +57,7 @@ export function summarize(rows: ReportRows, { weights }: SummarizeOptions = {}):
         gates,
       ),
     ],
-    notes: toRunNotes(rows),
+    notes: [...toRunNotes(rows), ...toJudgeNotes(rows)],
   };
 }
 
@@ -82,7 +84,11 @@ function toRunNotes({ run, models }: ReportRows): Note[] {
   const reused = run.reuse === null ? [] : toReuseNotes(run.reuse);
   const generation =
     run.generation > 1 ? [{ code: 'generation', requestName: null, modelId: null, text: again }] : [];
-  return [...skipped, ...reused, ...warnings, ...generation];
+  const context =
+    run.context === undefined
+      ? []
+      : [{ code: 'context', requestName: null, modelId: null, text: `context ${showContext(run.context)}` }];
+  return [...skipped, ...reused, ...warnings, ...generation, ...context];
 }
 
 /** A mismatch that was allowed comes first: the figures are of answers made in two ways. */
@@ -95,3 +101,8 @@ function toReuseNotes(reuse: Reuse): readonly Note[] {
     text === null ? [] : [{ code, requestName: null, modelId: null, text }],
   );
 }
+
+const showContext = (context: JsonObject): string => {
+  const text = JSON.stringify(context);
+  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
+};

@@ -1,9 +1,10 @@
+import type { JudgeSums } from '../domain/report-rows.ts';
 import type { Usage } from '../domain/usage.ts';
 import { addKnown, addUsage, UNKNOWN_USAGE } from '../domain/usage.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 
-/** What all requests of one cell add up to, over every generation, try and retry. */
+/** What all requests of one cell add up to, over every generation, try and retry; those of judges apart. */
 export type CallSums = {
   readonly usage: Usage;
   /** Part of `usage` that bought no answer of the try that counts. */
@@ -17,6 +18,7 @@ export type CallSums = {
   readonly waitMs: number | null;
   readonly calls: number;
   readonly retriedCalls: number;
+  readonly judging?: JudgeSums;
 };
 
 /** Which generation and try of a cell gave its answer; everything before it is wasted. */
@@ -25,6 +27,8 @@ export type CountedTry = { readonly generation: number; readonly tryNumber: numb
 /** The requests of one try, completed ones and others apart. */
 export type TrySums = CountedTry & {
   readonly completed: boolean;
+  /** Whether they are calls of judges. */
+  readonly judging: boolean;
   readonly usage: Usage;
   readonly costUsd: number | null;
   readonly priced: boolean;
@@ -63,11 +67,17 @@ export const addTries = (tries: readonly TrySums[], counted: CountedTry): CallSu
   tries.reduce((sums, one) => addTry(sums, one, counted), NO_CALLS);
 
 function addTry(sums: CallSums, one: TrySums, counted: CountedTry): CallSums {
+<<<<<<< HEAD
   const current =
     one.generation > counted.generation ||
     (one.generation === counted.generation && one.tryNumber >= counted.tryNumber);
+=======
+  if (one.judging) return { ...sums, judging: addJudging(sums.judging, one) };
+  const current = one.generation === counted.generation && one.tryNumber >= counted.tryNumber;
+>>>>>>> 589470f (Reports show what judges cost apart from the models, the run's context, and a judge that is one of the judged; estimates count judges; docs/scorers.md describes them)
   const wasted = !one.completed || !current;
   return {
+    ...sums,
     usage: addUsage(sums.usage, one.usage),
     wastedUsage: wasted ? addUsage(sums.wastedUsage, one.usage) : sums.wastedUsage,
     costUsd: addKnown(sums.costUsd, one.costUsd),
@@ -79,12 +89,21 @@ function addTry(sums: CallSums, one: TrySums, counted: CountedTry): CallSums {
   };
 }
 
+function addJudging(sums: JudgeSums | undefined, one: TrySums): JudgeSums {
+  return {
+    calls: (sums?.calls ?? 0) + (one.completed ? one.requests : 0),
+    costUsd: addKnown(sums?.costUsd ?? null, one.costUsd),
+    priced: (sums?.priced ?? true) && one.priced,
+    usage: addUsage(sums?.usage ?? UNKNOWN_USAGE, one.usage),
+  };
+}
+
 /** A call whose worst case costs nothing costs nothing, whatever became of it. */
 const COST = 'coalesce(cost_usd, case when worst_usd = 0 then 0 end)';
 
 /** The process of an external agent spans its calls, and is no call itself. */
 const SUMS = `
-  select task, attempt, generation, try_number, state = 'completed' as completed,
+  select task, attempt, generation, try_number, state = 'completed' as completed, purpose like 'judge/%' as judging,
     sum(input_tokens)::float8 as input_tokens, sum(output_tokens)::float8 as output_tokens,
     sum(reasoning_tokens)::float8 as reasoning_tokens, sum(cache_read_tokens)::float8 as cache_read_tokens,
     sum(cache_write_tokens)::float8 as cache_write_tokens, sum(${COST})::float8 as cost_usd,
@@ -94,7 +113,7 @@ const SUMS = `
       sum(latency_ms) filter (where purpose = 'agent')) as agent_latency_ms, sum(waited_ms) as wait_ms,
     (count(*) filter (where purpose <> 'command'))::int as requests, (count(*) filter (where request_number > 1))::int as retries
   from model_calls where run_id = $1
-  group by task, attempt, generation, try_number, state = 'completed'`;
+  group by task, attempt, generation, try_number, state = 'completed', purpose like 'judge/%'`;
 
 type StoredSums = {
   readonly task: number;
@@ -102,6 +121,7 @@ type StoredSums = {
   readonly generation: number;
   readonly try_number: number;
   readonly completed: boolean;
+  readonly judging: boolean;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
   readonly reasoning_tokens: number | null;
@@ -119,6 +139,7 @@ const toTrySums = (row: StoredSums): TrySums => ({
   generation: row.generation,
   tryNumber: row.try_number,
   completed: row.completed,
+  judging: row.judging,
   usage: {
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,

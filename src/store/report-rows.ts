@@ -57,6 +57,10 @@ async function loadFacts(db: Db, run: RunRow, plan: RunPlan): Promise<RunFacts> 
     reuse: await loadReuse(db, run.runId),
     gates: plan.spec.gates,
     ...(plan.spec.ranking === undefined ? {} : { ranking: plan.spec.ranking }),
+    ...(Object.keys(plan.spec.context).length === 0 ? {} : { context: plan.spec.context }),
+    ...(plan.spec.judges === undefined
+      ? {}
+      : { judges: plan.spec.judges.map(({ id, model }) => ({ judgeId: id, model })) }),
     warnings: await loadWarnings(db, run.runId),
   };
 }
