@@ -67,14 +67,10 @@ export const addTries = (tries: readonly TrySums[], counted: CountedTry): CallSu
   tries.reduce((sums, one) => addTry(sums, one, counted), NO_CALLS);
 
 function addTry(sums: CallSums, one: TrySums, counted: CountedTry): CallSums {
-<<<<<<< HEAD
+  if (one.judging) return { ...sums, judging: addJudging(sums.judging, one) };
   const current =
     one.generation > counted.generation ||
     (one.generation === counted.generation && one.tryNumber >= counted.tryNumber);
-=======
-  if (one.judging) return { ...sums, judging: addJudging(sums.judging, one) };
-  const current = one.generation === counted.generation && one.tryNumber >= counted.tryNumber;
->>>>>>> 589470f (Reports show what judges cost apart from the models, the run's context, and a judge that is one of the judged; estimates count judges; docs/scorers.md describes them)
   const wasted = !one.completed || !current;
   return {
     ...sums,
