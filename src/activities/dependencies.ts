@@ -47,6 +47,8 @@ export type Dependencies = {
   readonly onEngine: (engineId: string, health: 'alive' | 'unknown') => void;
   /** Tests: breakers that are half open sooner. */
   readonly holdPace?: HoldPace;
+  /** Tests: sessions that never get ready are given up sooner. */
+  readonly setUpMs?: number;
   /** Hides the values of known keys: in everything that is kept and read back. */
   readonly redact: (text: string) => string;
   /** In [0, 1). */

@@ -21,6 +21,7 @@ import { prepareCase } from './prepare-case.ts';
 import { placeOfScorer } from './run-code.ts';
 import type { CellPlace } from './run-reader.ts';
 import { isStoreAway, untilStoreIsBack } from './until-written.ts';
+import { withinSetUp } from './within-set-up.ts';
 
 /**
  * Activity `evaluate`: the scorers that need a session, by evaluation mode. What keeps them from a
@@ -182,7 +183,7 @@ async function gradeInFresh(dependencies: Dependencies, grading: Grading): Promi
   const { hostId } = dependencies;
   const owned = { sessionId, cell, tryNumber, purpose: 'evaluation', environment } as const;
   try {
-    const session = await openOwned(dependencies, owned);
+    const session = await withinSetUp(dependencies, () => openOwned(dependencies, owned));
     const { testCase } = grading.place;
     const trouble = await prepareCase(dependencies, { session, testCase, signal: grading.signal });
     if (trouble !== null) throw new GradingError('evaluation_setup_failed', trouble);

@@ -123,7 +123,8 @@ async function plan(dependencies: Dependencies, input: PrepareInput): Promise<El
   const skippedModels = await preflight(dependencies, read.spec);
   const checked = await checkEnvironments(dependencies, {
     spec: read.spec,
-    tasks: countTasks(read, skippedModels),
+    // What is taken from another run has to be known before anything starts.
+    tasks: reuse === undefined ? countTasks(read, skippedModels) : [],
     isSentHere: input.isSentHere === true,
   });
   if (checked.kind === 'elsewhere') return checked;

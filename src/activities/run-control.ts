@@ -63,7 +63,9 @@ async function change(
   );
   const slots = await toSlots(dependencies, origin.runId, changes.slots ?? {});
   try {
-    return { changes: await changeLimits(db, { origin, caps: Object.fromEntries(caps), slots, given }) };
+    const { sessions = {} } = changes;
+    const wanted = { origin, caps: Object.fromEntries(caps), slots, sessions, given };
+    return { changes: await changeLimits(db, wanted) };
   } catch (error) {
     throw error instanceof LimitRefused ? fatal('Refused', error.message, error) : error;
   }

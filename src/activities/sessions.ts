@@ -12,6 +12,7 @@ import { closeOwned, openOwned } from './owned-session.ts';
 import { prepareCase } from './prepare-case.ts';
 import type { CellPlace } from './run-reader.ts';
 import { isStoreAway } from './until-written.ts';
+import { withinSetUp } from './within-set-up.ts';
 
 /** Sessions of environments: open with the case's files, close. All idempotent. */
 export const createSessions = (dependencies: Dependencies) => ({
@@ -49,7 +50,7 @@ async function open(
     return trouble ?? { kind: 'opened', session: null, limits: place.limits };
   }
   let phase: OpenFailure = { phase: 'open', code: 'open_failed' };
-  try {
+  const setUp = async (): Promise<OpenSessionResult> => {
     const session = await openOwned(dependencies, { ...input, purpose: 'task', environment });
     phase = { phase: 'prepare', code: 'prepare_failed' };
     const trouble = await prepareCase(dependencies, { session, testCase: place.testCase, signal });
@@ -60,6 +61,9 @@ async function open(
     phase = { phase: 'start', code: 'network_not_switched' };
     await session.setNetwork(environment.network.run);
     return { kind: 'opened', session: session.handle, limits: place.limits };
+  };
+  try {
+    return await withinSetUp(dependencies, setUp);
   } catch (error) {
     if (signal.aborted || isStoreAway(error)) throw error;
     const message = dependencies.redact(error instanceof Error ? error.message : String(error));

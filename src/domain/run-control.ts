@@ -22,6 +22,8 @@ export type LimitChanges = Sender & {
   readonly taskConcurrency?: number;
   /** By id of a provider of the run file, or of an engine: calls in flight per worker; auto = adaptive. */
   readonly slots?: { readonly [engine: string]: number | 'auto' };
+  /** By kind of environment: open sessions of each host, for all runs; auto = as its worker is set. */
+  readonly sessions?: { readonly [kind: string]: number | 'auto' };
   readonly maxRunUsd?: number;
   readonly maxModelUsd?: number;
   readonly maxRunTokens?: number;
@@ -80,11 +82,22 @@ export function findLimitProblem(input: unknown): string | null {
     (input['timeoutMs'] === null
       ? null
       : findCountProblem('timeoutMs', input['timeoutMs'], Number.MAX_SAFE_INTEGER)) ??
-    findSlotsProblem(input['slots'])
+    findSlotsProblem('slots', input['slots']) ??
+    findSlotsProblem('sessions', input['sessions'])
   );
 }
 
-const LIMITS = ['taskConcurrency', 'slots', 'maxRunUsd', 'maxModelUsd', 'maxRunTokens', 'timeoutMs'];
+const LIMITS = [
+  'taskConcurrency',
+  'slots',
+  'sessions',
+  'maxRunUsd',
+  'maxModelUsd',
+  'maxRunTokens',
+  'timeoutMs',
+];
+/** What each of them is named by. */
+const NAMED_BY = { slots: 'provider', sessions: 'environment' } as const;
 const MAX_CONCURRENCY = 100_000;
 const MAX_SLOTS = 10_000;
 
@@ -115,14 +128,15 @@ function findAmountProblem(name: string, value: unknown): string | null {
   return fits ? null : `${name}: expected an amount in USD from 0, got ${show(value)}`;
 }
 
-function findSlotsProblem(slots: unknown): string | null {
+function findSlotsProblem(limit: keyof typeof NAMED_BY, slots: unknown): string | null {
   if (slots === undefined) return null;
-  if (!isRecord(slots)) return `slots: expected { "<provider>": <number or "auto"> }, got ${show(slots)}`;
-  for (const [engine, value] of Object.entries(slots)) {
-    const problem = value === 'auto' ? null : findCountProblem(`slots.${engine}`, value, MAX_SLOTS);
+  const by = NAMED_BY[limit];
+  if (!isRecord(slots)) return `${limit}: expected { "<${by}>": <number or "auto"> }, got ${show(slots)}`;
+  for (const [name, value] of Object.entries(slots)) {
+    const problem = value === 'auto' ? null : findCountProblem(`${limit}.${name}`, value, MAX_SLOTS);
     if (problem !== null) return `${problem} (or "auto")`;
   }
-  return Object.keys(slots).length === 0 ? 'slots: expected at least one provider' : null;
+  return Object.keys(slots).length === 0 ? `${limit}: expected at least one ${by}` : null;
 }
 
 const show = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 100);

@@ -4,6 +4,7 @@ import { inTransaction, selectRows } from './pool.ts';
 import { escapeNullable, escapeText, unescapeNullable, unescapeText } from './text.ts';
 import { RUN_CHANNEL } from './runs.ts';
 import { setEngineConcurrency } from './engines.ts';
+import { setSessionCapacity } from './session-limits.ts';
 
 /** Who asked for a change and why; `key` names the message, so that it is recorded once. */
 export type ChangeOrigin = {
@@ -57,6 +58,7 @@ export async function changeLimits(
       readonly engineId: string;
       readonly concurrency: number | 'auto';
     }[];
+    readonly sessions: { readonly [kind: string]: number | 'auto' };
     readonly given: readonly LimitChange[];
   },
 ): Promise<readonly LimitChange[]> {
@@ -79,9 +81,29 @@ export async function changeLimits(
       });
       if (from !== String(concurrency)) changes.push({ limit, from, to: String(concurrency) });
     }
+    for (const one of await setSessions(client, change.sessions)) {
+      await saveChange(client, origin, one);
+      changes.push(one);
+    }
     await client.query({ text: `select pg_notify('${RUN_CHANNEL}', $1)`, values: [origin.runId] });
     return changes;
   });
+}
+
+async function setSessions(
+  db: Db,
+  sessions: { readonly [kind: string]: number | 'auto' },
+): Promise<readonly LimitChange[]> {
+  const changes: LimitChange[] = [];
+  for (const [kind, capacity] of Object.entries(sessions)) {
+    const from = await setSessionCapacity(db, { kind, capacity });
+    if (from === null)
+      throw new LimitRefused(
+        `sessions.${kind}: no worker opens environment "${kind}"; \`assay doctor\` says what can be opened here`,
+      );
+    if (from !== String(capacity)) changes.push({ limit: `sessions.${kind}`, from, to: String(capacity) });
+  }
+  return changes;
 }
 
 async function raiseCaps(

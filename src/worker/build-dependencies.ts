@@ -39,7 +39,7 @@ type Parts = {
   readonly secrets: KnownSecrets;
   readonly wrapEnvironment?: (environment: EnvironmentProvider) => EnvironmentProvider;
   readonly analyzers?: readonly Analyzer[];
-} & Pick<Dependencies, 'onThrottled' | 'borrowSlot' | 'onEngine' | 'holdPace'>;
+} & Pick<Dependencies, 'onThrottled' | 'borrowSlot' | 'onEngine' | 'holdPace' | 'setUpMs'>;
 
 /** Builds the real things that activities work with. */
 export function buildDependencies(parts: Parts): Built {
@@ -81,11 +81,12 @@ export function buildDependencies(parts: Parts): Built {
   return { dependencies, environments };
 }
 
-const toCallWatch = ({ onThrottled, borrowSlot, onEngine, holdPace }: Parts) => ({
+const toCallWatch = ({ onThrottled, borrowSlot, onEngine, holdPace, setUpMs }: Parts) => ({
   onThrottled,
   borrowSlot,
   onEngine,
   ...(holdPace === undefined ? {} : { holdPace }),
+  ...(setUpMs === undefined ? {} : { setUpMs }),
 });
 
 function buildEnvironments(

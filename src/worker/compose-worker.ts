@@ -17,6 +17,7 @@ import { readHostId } from './host-id.ts';
 import { HostLease } from './host-lease.ts';
 import { loadWorkflowBundle } from './workflow-bundle.ts';
 import { endLeftProcesses, recount } from './reap-sessions.ts';
+import { SessionLead } from './session-lead.ts';
 
 export type WorkerParts = {
   readonly connection: NativeConnection;
@@ -34,6 +35,8 @@ export type WorkerParts = {
   readonly slotPace?: Partial<SlotPace>;
   /** Tests: breakers that are half open sooner. */
   readonly holdPace?: HoldPace;
+  /** Tests: sessions that never get ready are given up sooner. */
+  readonly setUpMs?: number;
   /** Tests: sees what is asked of environments. */
   readonly wrapEnvironment?: (environment: EnvironmentProvider) => EnvironmentProvider;
   /** Tests: others than the built-in ones. */
@@ -142,6 +145,7 @@ type Assembly = {
 
 function assemble({ workers, engines, hostId, environments, secrets, dependencies }: Assembly) {
   const lease = new HostLease(dependencies.db, { hostId, environments, redact: dependencies.redact });
+  const lead = new SessionLead(dependencies.db, { hostId, environments });
   let ended: Promise<unknown> = Promise.resolve();
   return {
     hostId,
@@ -154,12 +158,14 @@ function assemble({ workers, engines, hostId, environments, secrets, dependencie
       ended = Promise.all(workers.map((worker) => worker.run()));
       ended.catch(() => undefined);
       await lease.start();
+      await lead.start();
       await engines.start();
       return { ended };
     },
     /** Takes no more work, lets calls in flight end, and returns when all is quiet. */
     async stop(): Promise<void> {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await lead.stop();
       await Promise.allSettled([engines.stop(), ended]);
       lease.stop();
       await Promise.all([dependencies.modules.stop(), dependencies.mcp.stop()]);

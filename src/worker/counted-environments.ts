@@ -10,7 +10,8 @@ export const countSessions = (
   { capacities, opensPerSecond }: SessionLimits,
 ): readonly CountedEnvironment[] =>
   providers.map((provider) => {
-    const slots = new SessionSlots({ capacity: capacities[provider.kind] ?? 1, opensPerSecond });
+    const limits = { capacity: capacities[provider.kind] ?? 1, opensPerSecond };
+    const slots = new SessionSlots(limits, { leads: false });
     return { slots, provider: withSlots(provider, slots) };
   });
 

@@ -14,17 +14,45 @@ export type SessionSlotsOptions = {
  */
 export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   readonly type = 'custom';
-  private readonly options: SessionSlotsOptions;
+  private options: SessionSlotsOptions;
   /** Session ids, with the time since when they count. */
   private readonly open = new Map<string, number>();
   private readonly waiting = new WaitingPolls<SlotPermit>();
   private issued = 0;
   private available = true;
+  private leads = true;
   private nextOpenAtMs = 0;
   private timer: NodeJS.Timeout | null = null;
 
-  constructor(options: SessionSlotsOptions) {
+  /** `leads` false = another worker of this host opens its sessions, until `setLeads` says otherwise. */
+  constructor(options: SessionSlotsOptions, { leads = true } = {}) {
     this.options = options;
+    this.leads = leads;
+  }
+
+  get limits(): SessionSlotsOptions {
+    return this.options;
+  }
+
+  /** What is out stays out: a lower capacity holds once enough sessions are closed. */
+  setLimits(limits: SessionSlotsOptions): void {
+    this.options = limits;
+    this.handOut();
+  }
+
+  /** Whether this worker is the one of its host that opens sessions. */
+  setLeads(leads: boolean): void {
+    this.leads = leads;
+    this.handOut();
+  }
+
+  /** Every place is taken. */
+  get isFull(): boolean {
+    return this.issued + this.open.size >= this.options.capacity;
+  }
+
+  get openIds(): readonly string[] {
+    return [...this.open.keys()];
   }
 
   /** Sessions that count. */
@@ -85,7 +113,7 @@ export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   }
 
   private hasFree(): boolean {
-    return this.available && this.issued + this.open.size < this.options.capacity;
+    return this.available && this.leads && !this.isFull;
   }
 
   private waitMs(): number {

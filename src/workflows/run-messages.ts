@@ -9,7 +9,7 @@ const DESCRIPTIONS: { readonly [message in RunMessage]: string } = {
   reject: 'End a run that awaits approval as cancelled; nothing is spent. Input: { by?, note? }.',
   pause: 'Start no task, attempt or try; what runs goes on, the deadline waits. Input: { by?, note? }.',
   unpause: 'Go on after a pause. Input: { by?, note? }.',
-  set: 'Change limits while the run goes on. Input: any of { taskConcurrency, slots: { provider: n or "auto" }, maxRunUsd, maxModelUsd, maxRunTokens (caps upward only), timeoutMs, by, note }.',
+  set: 'Change limits while the run goes on. Input: any of { taskConcurrency, slots: { provider: n or "auto" }, sessions: { environment: n or "auto" }, maxRunUsd, maxModelUsd, maxRunTokens (caps upward only), timeoutMs, by, note }.',
 };
 
 /** Every message to a run, as an update and as a signal. Called before anything is awaited. */

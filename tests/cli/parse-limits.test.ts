@@ -4,10 +4,18 @@ import { describeWait, listOpenNext } from '../../src/cli/waiting-run.ts';
 
 test('limits are given as key=value', () => {
   expect(
-    parseLimits(['taskConcurrency=8', 'slots.local=16', 'slots.my.host=auto', 'maxRunUsd=2.5', 'timeout=2h']),
+    parseLimits([
+      'taskConcurrency=8',
+      'slots.local=16',
+      'slots.my.host=auto',
+      'sessions.docker=4',
+      'maxRunUsd=2.5',
+      'timeout=2h',
+    ]),
   ).toEqual({
     taskConcurrency: 8,
     slots: { local: 16, 'my.host': 'auto' },
+    sessions: { docker: 4 },
     maxRunUsd: 2.5,
     timeoutMs: 7_200_000,
   });

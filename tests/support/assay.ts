@@ -17,7 +17,7 @@ import { toRunWorkflowId } from '../../src/domain/workflow-ids.ts';
 import { listenForRuns } from '../../src/store/listen.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createPool } from '../../src/store/pool.ts';
-import { composeWorker, type WorkerParts } from '../../src/worker/compose-worker.ts';
+import { composeWorker, type ComposedWorker, type WorkerParts } from '../../src/worker/compose-worker.ts';
 import { KnownSecrets } from '../../src/worker/known-secrets.ts';
 import { BUNDLE_FOLDER } from './bundle-folder.ts';
 import { load } from './load.ts';
@@ -40,6 +40,8 @@ export type TestAssay = {
   readonly result: (runId: string) => Promise<RunResult>;
   /** One more worker in this process; its connection is its own, for one has at most one worker a queue. */
   readonly startWorker: () => Promise<{ readonly stop: () => Promise<void> }>;
+  /** Every worker that was started. */
+  readonly workers: readonly ComposedWorker[];
   readonly close: () => Promise<void>;
 };
 
@@ -61,7 +63,7 @@ export async function createTestAssay({
   ...options
 }: Pick<
   WorkerParts,
-  'maxCachedWorkflows' | 'options' | 'slotPace' | 'holdPace' | 'wrapEnvironment' | 'analyzers'
+  'maxCachedWorkflows' | 'options' | 'slotPace' | 'holdPace' | 'setUpMs' | 'wrapEnvironment' | 'analyzers'
 > & {
   /** A server of the test's own instead of the one that all tests share. */
   readonly temporalAddress?: string;
@@ -81,7 +83,8 @@ export async function createTestAssay({
     const secrets = new KnownSecrets(readKey);
     return composeWorker({ connection: worker, namespace, db, dataDir, logger, secrets, ...options });
   };
-  const workers: { stop: () => Promise<void> }[] = [];
+  const workers: ComposedWorker[] = [];
+  const stops: (() => Promise<void>)[] = [];
   const startWorker = async () => {
     const own = await NativeConnection.connect({ address: temporal.temporalAddress });
     const worker = await compose(own);
@@ -90,7 +93,8 @@ export async function createTestAssay({
       onChange: () => void worker.engines.look(),
       onLost: () => undefined,
     });
-    workers.push({ stop: () => Promise.all([stopListening(), worker.stop()]).then(() => own.close()) });
+    workers.push(worker);
+    stops.push(() => Promise.all([stopListening(), worker.stop()]).then(() => own.close()));
     return worker;
   };
   await startWorker();
@@ -112,9 +116,10 @@ export async function createTestAssay({
     start,
     result,
     startWorker,
+    workers,
     run: async (document, more) => await result(await start(document, more)),
     close: async () => {
-      await Promise.all(workers.map((worker) => worker.stop()));
+      await Promise.all(stops.map((stop) => stop()));
       await db.end();
       await temporal.close();
       await drop();

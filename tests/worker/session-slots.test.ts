@@ -98,3 +98,34 @@ test('a poll that waits for a place gives up when its worker ends', async () => 
   ending.abort(new Error('the worker ends'));
   await expect(waiting).rejects.toThrow('the worker ends');
 });
+
+test('AC-L10 a capacity that is lowered while it is in use gives nothing out before less is out, and one that is raised gives at once', async () => {
+  const slots = new SessionSlots({ capacity: 4, opensPerSecond: 0 });
+  for (const name of ['a', 'b', 'c', 'd']) {
+    await slots.reserveSlot(null, never);
+    slots.hold(name);
+    slots.releaseSlot();
+  }
+  slots.setLimits({ capacity: 2, opensPerSecond: 0 });
+  let served = 0;
+  const waiting = [1, 2, 3, 4].map(() => slots.reserveSlot(null, never).then(() => (served += 1)));
+  slots.free('a');
+  slots.free('b');
+  await delay(1);
+  expect(served).toBe(0);
+  slots.free('c');
+  await waiting[0];
+  expect(served).toBe(1);
+  slots.setLimits({ capacity: 5, opensPerSecond: 0 });
+  await Promise.all(waiting);
+  expect(served).toBe(4);
+});
+
+test('of two workers of a host the one that leads opens', async () => {
+  const slots = new SessionSlots({ capacity: 2, opensPerSecond: 0 }, { leads: false });
+  expect(slots.tryReserveSlot()).toBeNull();
+  slots.setLeads(true);
+  expect(slots.tryReserveSlot()).not.toBeNull();
+  slots.setLeads(false);
+  expect(slots.tryReserveSlot()).toBeNull();
+});

@@ -6,7 +6,7 @@ export const addSet: AddCommand = (program, run) => {
     .argument('<run>', RUN_ARGUMENT)
     .argument(
       '<limits...>',
-      'taskConcurrency=8, slots.PROVIDER=16 or =auto, maxRunUsd=10, maxModelUsd=5, maxRunTokens=1000000, timeout=2h or =none',
+      'taskConcurrency=8, slots.PROVIDER=16 or =auto, sessions.docker=8 or =auto, maxRunUsd=10, maxModelUsd=5, maxRunTokens=1000000, timeout=2h or =none',
     )
     .option('--note <text>', 'why, for those who look at the run')
     .action((word: string, limits: readonly string[], { note }: { readonly note?: string }) =>
