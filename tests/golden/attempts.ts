@@ -19,14 +19,29 @@ export const listAttempts = (mode: Mode): readonly Golden[] =>
     ...one,
   }));
 
-const WORK = ': agent; mkdir -p out; printf 42 > out/answer.txt';
+const WORK = 'mkdir -p out; printf 42 > out/answer.txt';
+
+/** An external agent of bash alone: works, asks its model, and fails where that does not answer. */
+const AGENT = `: agent; ${WORK}
+place=\${URL#http://*:} text='{"model":"any","messages":[{"role":"user","content":"Work."}]}'
+exec 3<>"/dev/tcp/127.0.0.1/\${place%%/*}"
+printf 'POST /v1/chat/completions HTTP/1.0\\r\\nauthorization: Bearer %s\\r\\ncontent-length: %s\\r\\n\\r\\n%s' "$KEY" "\${#text}" "$text" >&3
+grep -q '"content":"1"' <&3 && echo 1`;
+
+const COMMAND: Json = {
+  kind: 'command',
+  command: ['bash', '-c', AGENT],
+  proxy: true,
+  variables: { URL: '{{openaiUrl}}', KEY: '{{token}}' },
+};
 
 /** Two requests, without and with keep, and in each a case for each step. */
 export function createGoldenRun(mode: Mode, marks: string, what: 'fail' | 'hold'): Json {
   const broken = { good: [{ say: '1', fault: { status: 400 } }], bad: [] };
   const hanging = { good: [{ say: '1', fault: { kind: 'hang' } }], bad: [] };
   const cases: Json = what === 'fail' ? { model: broken, 'model-and-close': broken } : { model: hanging };
-  const script = { cases, default: { good: [bash(WORK), { say: '1' }], bad: [] } };
+  const good = mode === 'command' ? [{ say: '1' }] : [bash(`: agent; ${WORK}`), { say: '1' }];
+  const script = { cases, default: { good, bad: [] } };
   const command = { kind: 'command', command: ': grader; test "$(cat out/answer.txt)" = 42' };
   const server = { name: 'quiet', command: SERVER, variables: { MARKS: marks } };
   return {
@@ -44,16 +59,19 @@ export function createGoldenRun(mode: Mode, marks: string, what: 'fail' | 'hold'
           setup: ': setup',
         })),
       },
-      harness: { kind: 'agent', maxSteps: 5, ...(mode === 'reuse' ? { mcp: [server] } : {}) },
+      harness:
+        mode === 'command'
+          ? COMMAND
+          : { kind: 'agent', maxSteps: 5, ...(mode === 'reuse' ? { mcp: [server] } : {}) },
       environment: {
         kind: 'bubblewrap',
         network: { run: 'none', evaluation: { allow: ['example.invalid'] } },
         ...(keep ? { keep: '1h' } : {}),
       },
-      evaluation: mode,
+      evaluation: mode === 'command' ? 'reuse' : mode,
       artifacts: ['out/**'],
     })),
-    execution: { taskConcurrency: what === 'fail' ? 6 : 40, seed: 1 },
+    execution: { taskConcurrency: what === 'fail' ? 6 : 60, seed: 1 },
   };
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Server } from 'node:http';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,11 +12,17 @@ import type {
 } from '../../src/environments/environment.ts';
 
 /** What is made of one call: it fails, or it is held until its activity is cancelled. */
-export type Trouble = { readonly kind: 'fail' | 'hold'; readonly line: string; readonly times: number };
+export type Trouble = {
+  readonly kind: 'fail' | 'hold';
+  readonly line: string;
+  readonly times: number;
+  /** The model does it by its script. */
+  readonly byModel: boolean;
+};
 
 /** `<run>/<task>` */
 type CellName = string;
-type Cell = { readonly lines: string[]; met: number; serverIsUp: boolean };
+type Cell = { readonly lines: string[]; met: number; sessionId: string | null; serverIsUp: boolean };
 
 /**
  * Records the order of calls of every attempt: which activity, and what it asks of a real environment and of its tool
@@ -38,15 +45,18 @@ export class CallLog {
   }
 
   linesOf(runId: string, task: number): readonly string[] {
-    return this.find(`${runId}/${task}`).lines;
+    const name = `${runId}/${task}`;
+    this.watchServer(name);
+    return withoutWaits(this.find(name).lines);
   }
 
-  /** How many attempts of a run are to be held. */
-  readonly expected = new Map<string, number>();
+  /** How many attempts of a run are to be held, and how many of them at steps with a short time-out. */
+  readonly expected = new Map<string, { readonly held: number; readonly short: number }>();
 
-  isHeld(runId: string, missing = 0): boolean {
-    const held = [...this.parked].filter((name) => name.startsWith(`${runId}/`)).length;
-    return held + missing >= (this.expected.get(runId) ?? 0);
+  isHeld(runId: string, but: 'none' | 'short' = 'none'): boolean {
+    const { held, short } = this.expected.get(runId) ?? { held: 0, short: 0 };
+    const parked = [...this.parked].filter((name) => name.startsWith(`${runId}/`)).length;
+    return parked >= (but === 'short' ? held - short : held);
   }
 
   /** Lets go what no cancel reaches: the close of a session, and the record. */
@@ -92,19 +102,22 @@ export class CallLog {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
-        return (...args: unknown[]) =>
-          this.note(
+        return (...args: unknown[]) => {
+          if (name === 'listen') this.watchProxy(sessionId, args[0] as Server);
+          return this.note(
             sessionId,
             describe(String(name), args),
             () => value.apply(target, args) as Promise<unknown>,
           );
+        };
       },
     });
   }
 
   private async note<T>(sessionId: string, what: string, call: () => Promise<T>): Promise<T> {
     const name = toCellName(sessionId);
-    this.watchServer(name, sessionId);
+    this.find(name).sessionId ??= sessionId;
+    this.watchServer(name);
     // A server of tools starts after setup, in a process of its own.
     const trouble = this.findTrouble(name);
     if (trouble?.line === 'task server' && what === 'exec setup')
@@ -115,6 +128,7 @@ export class CallLog {
 
   private async meet<T>(name: CellName, line: string, call: () => Promise<T>): Promise<T> {
     const cell = this.find(name);
+    this.watchServer(name);
     const trouble = this.findTrouble(name);
     const isBeforeRecord = trouble?.line === RECORD && line === 'closeSession' && cell.met === 0;
     if (isBeforeRecord && trouble.kind === 'hold') await this.othersHeld(name);
@@ -128,8 +142,7 @@ export class CallLog {
     const indent = line.replace(/\S.*/, '');
     cell.lines.push(`${indent}  ^ ${trouble.kind === 'fail' ? 'fails' : 'is cancelled here'}`);
     if (trouble.kind === 'fail') throw new Error(`injected at ${trouble.line}`);
-    // A model that is called hangs by its script.
-    if (trouble.line === 'callModel') this.parked.add(name);
+    if (trouble.byModel) this.parked.add(name);
     else await this.hold(name);
     return await call();
   }
@@ -137,14 +150,22 @@ export class CallLog {
   /** Before a step that has a short time-out of its own. */
   private async othersHeld(name: CellName): Promise<void> {
     const [runId = ''] = name.split('/');
-    while (!this.isHeld(runId, SHORT_STEPS)) await sleep(50);
+    while (!this.isHeld(runId, 'short')) {
+      // Else it is sent once more, where the others take long.
+      Context.current().heartbeat();
+      await sleep(50);
+    }
   }
 
   private async hold(name: CellName): Promise<void> {
-    const { cancelled, info } = Context.current();
+    const context = Context.current();
+    const { cancelled, info } = context;
+    const heartbeat = (): void => context.heartbeat();
     this.parked.add(name);
     const isShielded = info.activityType === 'closeSession' || info.activityType === RECORD;
+    const lives = setInterval(() => info.activityType === 'closeSession' && heartbeat(), 1_000);
     await (isShielded ? this.released.promise : cancelled.catch(() => undefined));
+    clearInterval(lives);
   }
 
   private async troubleServer(name: CellName, sessionId: string, { kind }: Trouble): Promise<void> {
@@ -166,29 +187,40 @@ export class CallLog {
     return this.troubleOf(runId, Number(task));
   }
 
+  private watchProxy(sessionId: string, server: Server): void {
+    const { lines } = this.find(toCellName(sessionId));
+    server.once('close', () => lines.push('  its model is served no more'));
+  }
+
   /** A server is there as long as its folder is. */
-  private watchServer(name: CellName, sessionId: string): void {
+  private watchServer(name: CellName): void {
     const cell = this.find(name);
-    const isUp = existsSync(join(this.dataDir, 'mcp', toServerName(sessionId)));
+    if (cell.sessionId === null) return;
+    const isUp = existsSync(join(this.dataDir, 'mcp', toServerName(cell.sessionId)));
     if (isUp === cell.serverIsUp) return;
     cell.serverIsUp = isUp;
     cell.lines.push(`  task server ${isUp ? 'is up' : 'has ended'}`);
   }
 
   private find(name: CellName): Cell {
-    const cell = this.cells.get(name) ?? { lines: [], met: 0, serverIsUp: false };
+    const cell = this.cells.get(name) ?? { lines: [], met: 0, sessionId: null, serverIsUp: false };
     this.cells.set(name, cell);
     return cell;
   }
+}
+
+const COMES_BACK = ['runAgent', '  task serve its model', '  its model is served no more', 'runAgent'];
+
+/** Without the agents that came back, having done nothing, while another one found out whether its program runs. */
+function withoutWaits(lines: readonly string[]): readonly string[] {
+  const at = lines.findIndex((_, index) => COMES_BACK.every((line, rest) => lines[index + rest] === line));
+  return at < 0 ? lines : withoutWaits(lines.toSpliced(at, COMES_BACK.length - 1));
 }
 
 const toServerName = (sessionId: string): string =>
   createHash('sha256').update(`${sessionId}\nquiet`).digest('hex').slice(0, 32);
 
 const RECORD = 'gradeAndRecord';
-
-/** The start of a server, and the record. */
-const SHORT_STEPS = 2;
 
 /** Ids of sessions begin with the run and the task. */
 const toCellName = (sessionId: string): CellName => sessionId.split('/').slice(0, 2).join('/');
@@ -218,6 +250,8 @@ function describe(name: string, args: readonly unknown[]): string {
       return `network ${(first as { mode: string }).mode}`;
     case 'writeFile':
       return `write ${String(first)}`;
+    case 'listen':
+      return 'serve its model';
     case 'findFiles':
       return 'find files';
     case 'endProcesses':
