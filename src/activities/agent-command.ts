@@ -40,6 +40,7 @@ export function toAgentCommand({ harness, place, session, proxy, readKey }: Agen
     workdir: session.workDirectory,
     openaiUrl: proxy?.baseUrls.openai,
     anthropicUrl: proxy?.baseUrls.anthropic,
+    googleUrl: proxy?.baseUrls.google,
     token: proxy?.token,
   };
   const fill = (text: string): string => fillPlaceholders(text, values);

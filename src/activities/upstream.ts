@@ -9,13 +9,15 @@ export function toUpstream(
   { readKey }: Pick<Dependencies, 'readKey'>,
   {
     form,
+    body,
     client,
-    place: { provider },
-  }: Pick<ProxiedRequest, 'form' | 'client'> & { readonly place: CellPlace },
+    place: { provider, model },
+  }: Pick<ProxiedRequest, 'form' | 'body' | 'client'> & { readonly place: CellPlace },
 ) {
   const apiKey = provider.apiKeyEnv === null ? null : readKey(provider.apiKeyEnv);
+  const path = form.toUpstreamPath?.(body, model.model) ?? form.path;
   return {
-    url: `${toAddress(provider).replace(/\/+$/, '')}${form.path}`,
+    url: `${toAddress(provider).replace(/\/+$/, '')}${path}`,
     headers: toUpstreamHeaders(form, client.request.headers, apiKey),
     apiKey,
   };

@@ -67,7 +67,7 @@ const commandShape = {
     .min(1)
     .optional()
     .describe(
-      'Program and arguments. {{prompt}}, {{promptFile}}, {{model}}, {{workdir}} and, with the proxy, {{openaiUrl}}, {{anthropicUrl}} and {{token}} are filled in.',
+      'Program and arguments. {{prompt}}, {{promptFile}}, {{model}}, {{workdir}} and, with the proxy, {{openaiUrl}}, {{anthropicUrl}}, {{googleUrl}} and {{token}} are filled in.',
     ),
   arguments: z.array(z.string()).optional().describe('Added to the command, before the prompt.'),
   prompt: z

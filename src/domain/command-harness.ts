@@ -71,11 +71,12 @@ export const PLACEHOLDERS = [
   'workdir',
   'openaiUrl',
   'anthropicUrl',
+  'googleUrl',
   'token',
 ] as const;
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
-export const PROXY_PLACEHOLDERS: readonly string[] = ['openaiUrl', 'anthropicUrl', 'token'];
+export const PROXY_PLACEHOLDERS: readonly string[] = ['openaiUrl', 'anthropicUrl', 'googleUrl', 'token'];
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z]\w*)\s*\}\}/g;
 

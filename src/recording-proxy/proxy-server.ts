@@ -3,12 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isFields, type Fields } from '../providers/fields.ts';
 import { AgentClient } from './agent-client.ts';
 import { chatForm } from './chat-form.ts';
+import { googleForm } from './google-form.ts';
 import { messagesForm } from './messages-form.ts';
 import { readBody, REQUEST_LIMIT_BYTES } from './read-body.ts';
 import { responsesForm } from './responses-form.ts';
 import type { WireError, WireForm } from './wire-form.ts';
 
-const FORMS = [chatForm, responsesForm, messagesForm];
+const FORMS: readonly WireForm[] = [chatForm, responsesForm, messagesForm, googleForm];
 /** Bodies of requests that are held at a time. */
 const HELD_LIMIT_BYTES = 2 * REQUEST_LIMIT_BYTES;
 /** Requests at a time; an agent that sends more is told to wait. */
@@ -75,10 +76,11 @@ export class ProxyServer {
     const { method = '', url = '', headers } = client.request;
     const form = findForm(url);
     const { path, search } = toPath(url);
-    if (!this.#isKnown(headers)) return refuse(client, form, UNKNOWN_TOKEN);
+    if (!this.#isKnown(headers, search)) return refuse(client, form, UNKNOWN_TOKEN);
     if (method === 'GET' && /^\/models(\/|$)/.test(path)) return this.#desk.listModels(client);
     const counts = path === `${messagesForm.path}/count_tokens`;
-    if (method !== 'POST' || (path !== form.path && !counts)) return refuse(client, form, NO_SUCH_PATH);
+    const inPath = counts ? {} : readPath(form, url);
+    if (method !== 'POST' || inPath === null) return refuse(client, form, NO_SUCH_PATH);
     if (this.#open.size > OPEN_LIMIT) return refuse(client, form, TOO_MANY);
     const bytes = toDeclaredBytes(headers);
     if (this.#heldBytes + bytes > HELD_LIMIT_BYTES) return refuse(client, form, TOO_MANY);
@@ -86,16 +88,18 @@ export class ProxyServer {
     try {
       const read = await readRequest(client.request);
       if ('refused' in read) return refuse(client, form, read.refused);
-      const request = { form, body: read.body, search, client };
+      const body = { ...read.body, ...inPath };
+      const request = { form, body, search: form.readPath === undefined ? search : '', client };
       await (counts ? this.#desk.countTokens(request) : this.#desk.handle(request));
     } finally {
       this.#heldBytes -= bytes;
     }
   }
 
-  #isKnown(headers: IncomingMessage['headers']): boolean {
+  #isKnown(headers: IncomingMessage['headers'], search: string): boolean {
     const bearer = /^bearer\s+(.*)$/i.exec(headers.authorization ?? '')?.[1];
-    const given = [bearer, headers['x-api-key'], headers['api-key']];
+    const asked = new URLSearchParams(search).get('key');
+    const given = [bearer, headers['x-api-key'], headers['api-key'], headers['x-goog-api-key'], asked];
     return given.some((one) => typeof one === 'string' && isEqual(one.trim(), this.token));
   }
 }
@@ -109,15 +113,24 @@ function toDeclaredBytes(headers: IncomingMessage['headers']): number {
 const isEqual = (one: string, other: string): boolean => timingSafeEqual(toHash(one), toHash(other));
 const toHash = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** `/v1` is where the APIs begin; some clients leave it out. */
+/** `/v1`, or `/v1beta`, is where the APIs begin; some clients leave it out. */
 function toPath(url: string): { readonly path: string; readonly search: string } {
   const { pathname, search } = URL.parse(url, 'http://proxy') ?? { pathname: '', search: '' };
-  return { path: pathname.replace(/^\/v1(?=\/)/, '').replace(/\/+$/, ''), search };
+  return { path: pathname.replace(/^\/v1(?:beta)?(?=\/)/, '').replace(/\/+$/, ''), search };
 }
 
 /** The form in which a path's errors are written, too. */
 const findForm = (url: string): WireForm =>
-  FORMS.find(({ path }) => toPath(url).path.startsWith(path)) ?? chatForm;
+  FORMS.find((form) =>
+    form.readPath === undefined ? toPath(url).path.startsWith(form.path) : readPath(form, url) !== null,
+  ) ?? chatForm;
+
+/** What a path says of its request; null = it is no path of the form. */
+function readPath(form: WireForm, url: string): Fields | null {
+  const { path, search } = toPath(url);
+  if (form.readPath !== undefined) return form.readPath(path, new URLSearchParams(search));
+  return path === form.path ? {} : null;
+}
 
 /** Tells the agent why not; what it still sends is dropped for a moment, so that it can read that. */
 function refuse(

@@ -41,9 +41,13 @@ export type WireError = { readonly status: number; readonly code: string; readon
 
 /** One API as its server sees it. */
 export interface WireForm {
-  readonly name: 'chat' | 'responses' | 'messages';
+  readonly name: 'chat' | 'responses' | 'messages' | 'google';
   /** Below the base address, which ends in `/v1`. */
   readonly path: string;
+  /** Of a form whose path says more: what it says, as fields of the body; null = it is no path of this form. */
+  readPath?(path: string, search: URLSearchParams): Fields | null;
+  /** Where such a request goes, below the provider's base address. */
+  toUpstreamPath?(body: Fields, model: string): string;
   /** Kinds of providers that speak it: what they answer goes through as it comes. */
   readonly kinds: readonly string[];
   /** Headers that carry a provider's key. */

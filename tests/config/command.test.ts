@@ -122,10 +122,10 @@ test('there are presets for the well-known agents', () => {
 test.each(presets)(
   'preset %s can be read and used as it is, with and without the proxy',
   async (name, preset) => {
-    const { wire } = commandPresetSchema.parse(preset);
+    commandPresetSchema.parse(preset);
     expect(await loadHarness(`{ kind: command, preset: ${name} }`)).toMatchObject({
       preset: name,
-      proxy: wire !== 'google',
+      proxy: true,
     });
     const alone = await loadHarness(`{ kind: command, preset: ${name}, proxy: false, timeout: 5m }`);
     expect(alone).toMatchObject({ proxy: false, timeoutMs: 300_000 });

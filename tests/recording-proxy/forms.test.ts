@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { chatForm } from '../../src/recording-proxy/chat-form.ts';
 import { toWireError } from '../../src/recording-proxy/failure-error.ts';
 import { CountsFilter } from '../../src/recording-proxy/hide-counts.ts';
+import { googleForm } from '../../src/recording-proxy/google-form.ts';
 import { messagesForm } from '../../src/recording-proxy/messages-form.ts';
 import { responsesForm } from '../../src/recording-proxy/responses-form.ts';
 import { toUpstreamHeaders } from '../../src/recording-proxy/upstream-headers.ts';
@@ -144,17 +145,86 @@ test('results of tools are taken out of the turns of the messages API', () => {
   ]);
 });
 
+test('turns of the Gemini API are read with their thoughts, calls and results', () => {
+  const asked = googleForm.readAsked({
+    model: 'm',
+    stream: false,
+    systemInstruction: { parts: [{ text: 'Rules.' }] },
+    generationConfig: { maxOutputTokens: 9, candidateCount: 2 },
+    tools: [{ functionDeclarations: [{ name: 'look', description: 'Looks.', parametersJsonSchema: {} }] }],
+    contents: [
+      { role: 'user', parts: [{ text: 'Go.' }, { inlineData: { data: 'x' } }] },
+      {
+        role: 'model',
+        parts: [
+          { text: 'Hm.', thought: true },
+          { text: 'I look.' },
+          { functionCall: { name: 'look', args: { at: 1 } }, thoughtSignature: 's' },
+          { functionCall: { id: 'f2', name: 'look', args: { at: 2 } } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { name: 'look', response: { output: 'seen' } } },
+          { functionResponse: { id: 'f2', name: 'look', response: { error: 'no' } } },
+        ],
+      },
+    ],
+  });
+  expect(asked).toEqual({
+    model: 'm',
+    isStreamed: false,
+    maxOutputTokens: 9,
+    answers: 2,
+    messages: [
+      { role: 'system', text: 'Rules.' },
+      { role: 'user', text: 'Go.\n[inlineData]' },
+      {
+        role: 'assistant',
+        text: 'I look.',
+        reasoning: 'Hm.',
+        toolCalls: [call('look', { at: 1 }, 'call-1'), call('look', { at: 2 }, 'f2')],
+      },
+      { role: 'tool', toolCallId: 'call-1', toolName: 'look', text: 'seen', status: 'success' },
+      { role: 'tool', toolCallId: 'f2', toolName: 'look', text: '{"error":"no"}', status: 'error' },
+    ],
+    tools: [{ name: 'look', description: 'Looks.', parameters: {} }],
+  });
+  const named = { stream: false, contents: [{ parts: [{ fileData: { fileUri: 'x' } }] }] };
+  expect(googleForm.findRefusal(named, { isBounded: true })).toMatch(/a budget or limit holds/);
+  expect(googleForm.findRefusal(named, { isBounded: false })).toBeNull();
+  const change = { model: 'm', maxOutputTokens: 7, kind: 'google' };
+  expect(googleForm.complete({ model: 'x', stream: false, contents: [] }, change)).toEqual({
+    contents: [],
+    generationConfig: { maxOutputTokens: 7 },
+  });
+});
+
+const ODD_FIELDS = [
+  'messages',
+  'input',
+  'contents',
+  'systemInstruction',
+  'generationConfig',
+  'tools',
+  'system',
+  'model',
+];
+
 test('odd requests are read without a fault', () => {
-  for (const form of [chatForm, responsesForm, messagesForm]) {
+  for (const form of [chatForm, responsesForm, messagesForm, googleForm]) {
     for (const odd of [
       null,
       1,
       'text',
       [null, 1, 'x', [], { role: 5, content: 7 }, { content: [null, {}] }],
     ]) {
-      const asked = form.readAsked({ messages: odd, input: odd, tools: odd, system: odd, model: odd });
+      const asked = form.readAsked(Object.fromEntries(ODD_FIELDS.map((name) => [name, odd])));
       expect(asked.messages).toBeInstanceOf(Array);
-      expect(form.findRefusal({ messages: odd, input: odd }, { isBounded: true })).toBeNull();
+      expect(
+        form.findRefusal({ messages: odd, input: odd, contents: odd, stream: false }, { isBounded: true }),
+      ).toBeNull();
     }
   }
 });

@@ -1,4 +1,5 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3, LanguageModelV3StreamPart } from '@ai-sdk/provider';
@@ -37,6 +38,11 @@ const CLIENTS: readonly Client[] = [
     name: 'the AI SDK of Anthropic',
     open: ({ baseUrls, token }) =>
       createAnthropic({ baseURL: `${baseUrls.anthropic}/v1`, apiKey: token })('tiny-1'),
+  },
+  {
+    name: 'the AI SDK of Google',
+    open: ({ baseUrls, token }) =>
+      createGoogleGenerativeAI({ baseURL: `${baseUrls.google}/v1beta`, apiKey: token })('tiny-1'),
   },
 ];
 
