@@ -6,9 +6,12 @@ import type { CommandRun, RunAgentInput, RunAgentResult } from '../domain/step.t
 import type { AssistantMessage } from '../domain/transcript.ts';
 import { totalTokens, UNKNOWN_USAGE } from '../domain/usage.ts';
 import type { ExecResult } from '../environments/environment.ts';
+import { toEngineId } from '../providers/lookup.ts';
 import { noteWarning } from '../store/attempt-warnings.ts';
 import { toJsonBlob } from '../store/blobs.ts';
 import { completeCommandRun } from '../store/command-runs.ts';
+import { noteExhausted } from '../store/engine-health.ts';
+import type { CellPlace } from './run-reader.ts';
 import type { AgentRun, Executed } from './agent-execution.ts';
 import type { AgentOutput } from './agent-output.ts';
 import { toAgentEngineId } from './agent-engine.ts';
@@ -60,6 +63,7 @@ export async function concludeAgent(
     usageFrom: words.usageFrom,
     usage: words.usage,
     costUsd: words.costUsd,
+    hasAsked: (conclusion.proxied?.calls ?? 0) > 0,
     ...saved,
     tail: tail.slice(-TAIL_SHOWN),
   };
@@ -161,13 +165,28 @@ async function keep(
   const run = { key: cell, tryNumber, run: recorded, call };
   await untilWritten(() => completeCommandRun(dependencies.db, run), signal);
   const engineId = toAgentEngineId(place.request.spec, harness);
-  const hasAsked = (conclusion.proxied?.calls ?? 0) > 0;
-  const agent = { key: call.key, engineId, hasAsked };
+  const agent = { key: call.key, engineId, hasAsked: recorded.hasAsked };
   await untilWritten(() => tellAgentEnd(dependencies, agent, recorded.result), signal);
+  if (failed) await untilWritten(() => tellModelEnd(dependencies, place, conclusion.proxied), signal);
   for (const text of conclusion.report.warnings) {
     const warning = { tryNumber, phase: 'collect', message: dependencies.redact(text) } as const;
     await noteWarning(dependencies.db, { key: cell, warning }).catch(() => undefined);
   }
+}
+
+/**
+ * An agent repeats its requests by itself: when it has failed and the last of them did, for a reason that may pass, its
+ * retries are used up.
+ */
+async function tellModelEnd(
+  { db, holdPace }: Dependencies,
+  { provider }: CellPlace,
+  proxied: ProxyReport | null,
+): Promise<void> {
+  const failure = proxied?.lastFailure;
+  if (failure == null || !failure.retryable) return;
+  const engine = { engineId: toEngineId(provider), role: 'agent' } as const;
+  await noteExhausted(db, engine, { ...holdPace, message: failure.message, resetMs: null });
 }
 
 /** Each request that went through the proxy has a row of its own. */

@@ -8,6 +8,7 @@ import type {
   RecordInput,
   RecordResult,
   RecordTryInput,
+  RecordTryResult,
   WarningInput,
 } from '../domain/step.ts';
 import type { ScorerSpec, Target } from '../domain/suite.ts';
@@ -42,9 +43,9 @@ export const createGrading = (dependencies: Dependencies) => ({
     return { results };
   },
 
-  async recordTry({ cell, tryNumber, reason, scope, pattern }: RecordTryInput): Promise<void> {
+  async recordTry({ cell, tryNumber, reason, scope, pattern }: RecordTryInput): Promise<RecordTryResult> {
     const { code, phase, message } = reason;
-    await recordDiscardedTry(dependencies.db, {
+    const spent = await recordDiscardedTry(dependencies.db, {
       key: cell,
       tryNumber,
       stage: phase,
@@ -52,6 +53,7 @@ export const createGrading = (dependencies: Dependencies) => ({
       pattern,
       error: dependencies.redact(`${code}: ${message}`),
     });
+    return { spent };
   },
 
   async noteWarning({ cell, ...warning }: WarningInput): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decideToolCall } from '../domain/tool-ledger.ts';
 import type { FindHostInput, FindHostResult, RunAgentInput } from '../domain/step.ts';
-import { findCommandRun, loseCommandRun } from '../store/command-runs.ts';
+import { endCommandRun, findCommandRun } from '../store/command-runs.ts';
 import { isHostAlive } from '../store/hosts.ts';
 import { findToolCall } from '../store/tool-calls.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -32,15 +32,18 @@ export const createHostSearch = (dependencies: Dependencies) => ({
   },
 });
 
-/** One that was started may have spent money: its try is lost, and not only its session. */
+/**
+ * One that was started may have spent money: its try is lost, and not only its session. Of one that has ended the
+ * answer is there, but not the files: as any other loss of an environment.
+ */
 async function toAgentLost(
   { db }: Dependencies,
   session: FindHostInput['session'],
   { cell, tryNumber }: RunAgentInput,
 ): Promise<FindHostResult> {
   const { state } = await findCommandRun(db, { key: cell, tryNumber });
-  if (state === 'none') return { kind: 'lost', end: environmentLost(session).end };
-  await loseCommandRun(db, { key: cell, tryNumber });
+  if (state === 'none' || state === 'completed') return { kind: 'lost', end: environmentLost(session).end };
+  await endCommandRun(db, { key: cell, tryNumber }, 'lost');
   return { kind: 'lost', end: COMMAND_LOST };
 }
 

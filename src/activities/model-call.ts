@@ -15,6 +15,7 @@ import { toCallKey, type KeptAnswer } from './kept-answer.ts';
 import { buildRequest, type PreparedCall } from './model-request.ts';
 import { sendRequest, type Sending, type Sent } from './model-send.ts';
 import { spreadWait } from './spread-wait.ts';
+import { mayGiveWay } from './may-give-way.ts';
 import { waitForKeys } from './wait-for-key.ts';
 import { waitHere } from './wait-here.ts';
 
@@ -86,7 +87,7 @@ async function callOnce(
     case 'over_budget':
       return { kind: 'stopped', scope: admission.scope, code: 'budget' };
     case 'wait':
-      if (admission.reason === 'engine_down' && mayGiveWay(input, prepared))
+      if (admission.reason === 'engine_down' && mayGiveWay(place.request.spec.environment, input))
         return { kind: 'held', waitMs: admission.waitMs };
       if (admission.reason === 'probe') dependencies.onEngine(engineId, 'unknown');
       throw comeBack(spreadWait(admission, dependencies.random()), `waiting: ${admission.reason}`);
@@ -95,13 +96,6 @@ async function callOnce(
 
 /** For a slot, a rate, a budget or an engine, since the call was asked for: what the first request of a call waited. */
 const countWaited = (): number => Math.max(0, Date.now() - Context.current().info.scheduledTimestampMs);
-
-/**
- * An attempt that has done nothing yet gives its place to others, until the engine is asked once more. One with a
- * session waits in it: a session that was closed is never opened again.
- */
-const mayGiveWay = ({ step, tryNumber }: CallModelInput, { place }: PreparedCall): boolean =>
-  step === 1 && tryNumber === 1 && place.request.spec.environment.kind === 'none';
 
 function toAnswered(input: CallModelInput, prepared: PreparedCall, answer: KeptAnswer): CallModelResult {
   return {

@@ -12,7 +12,7 @@ import {
 import type { Dependencies } from './dependencies.ts';
 import { fatal } from './failure.ts';
 import { toOpenRequest } from './open-environment.ts';
-import { workflowIdOf } from './workflow-id.ts';
+import { executionIdOf, workflowIdOf } from './workflow-id.ts';
 
 /** A session with an owner: its row is written before the provider is asked, and says how it ended. */
 export type OwnedSession = {
@@ -31,7 +31,8 @@ export async function openOwned(
   const { db, hostId } = dependencies;
   const { kind, keepMs } = environment;
   const workflowId = workflowIdOf();
-  const intent = { sessionId, key: cell, tryNumber, purpose, kind, hostId, workflowId, keepMs };
+  const executionId = executionIdOf();
+  const intent = { sessionId, key: cell, tryNumber, purpose, kind, hostId, workflowId, executionId, keepMs };
   const planned = await planSession(db, intent);
   if (planned === 'over') throw fatal('EnvironmentLost', `session ${sessionId} has been closed`);
   const provider = dependencies.environmentFor(kind);

@@ -166,10 +166,10 @@ export class RecordingDesk implements ProxyDesk {
       };
       return;
     }
-    const { class: name, message, status, served } = end.failure;
+    const { class: name, message, status, retryable, served } = end.failure;
     const known = end.usage === null ? null : totalTokens(end.usage);
     if (end.usage === null && served) this.#lostTokens += worst.tokens;
-    const lastFailure = { class: name, message, status };
+    const lastFailure = { class: name, message, status, retryable };
     const paid = end.usage === null ? null : toCostUsd(end.usage, this.#options.place.model.price);
     this.#report = {
       ...this.#report,

@@ -28,12 +28,12 @@ export type ProxyReport = {
   readonly costUsd: number | null;
   readonly ended: ProxyEnd | null;
   /** Of the last request, when it brought no answer. */
-  readonly lastFailure: Pick<ClassifiedFailure, 'class' | 'message' | 'status'> | null;
+  readonly lastFailure: Pick<ClassifiedFailure, 'class' | 'message' | 'status' | 'retryable'> | null;
 };
 
 export type RecordingProxy = {
-  /** `openai` ends in `/v1`, `anthropic` does not; both as the session's commands reach them. */
-  readonly baseUrls: { readonly openai: string; readonly anthropic: string };
+  /** `openai` ends in `/v1`, the others do not; all as the session's commands reach them. */
+  readonly baseUrls: { readonly openai: string; readonly anthropic: string; readonly google: string };
   /** The agent's API key: worth nothing anywhere else. */
   readonly token: string;
   /** Aborts when the proxy takes no more requests; `report().ended` says why. */
@@ -60,7 +60,7 @@ export class ProxyUnreachableError extends Error {
 }
 
 /**
- * Serves the model of a cell to an external agent in the wire forms of OpenAI and Anthropic. Every request is
+ * Serves the model of a cell to an external agent in the wire forms of OpenAI, Anthropic and Google. Every request is
  * recorded, paid and bounded as any other model call. Throws `ComeBack` while this worker has not the key, a
  * `SessionLostError`, or a `ProxyUnreachableError`.
  */
@@ -82,7 +82,7 @@ export async function openRecordingProxy(
   signal.addEventListener('abort', onAbort, { once: true });
   const origin = `http://127.0.0.1:${port}`;
   return {
-    baseUrls: { openai: `${origin}/v1`, anthropic: origin },
+    baseUrls: { openai: `${origin}/v1`, anthropic: origin, google: origin },
     token: proxy.token,
     refusing: desk.refusing,
     report: () => desk.report(),

@@ -1,18 +1,19 @@
 import type { CommandHarness } from '../domain/command-harness.ts';
 import type { AgentEnd } from '../domain/outcome.ts';
-import type { RunAgentInput, RunAgentResult } from '../domain/step.ts';
-import { SessionLostError, type EnvironmentSession } from '../environments/environment.ts';
-import { findCommandRun, loseCommandRun, startCommandRun } from '../store/command-runs.ts';
+import type { CommandRun, RunAgentInput, RunAgentResult } from '../domain/step.ts';
+import { SessionLostError } from '../environments/environment.ts';
+import { endCommandRun, findCommandRun, startCommandRun } from '../store/command-runs.ts';
 import { beginCall } from '../store/model-calls.ts';
 import { executeAgent, type AgentRun } from './agent-execution.ts';
 import { toAgentEngineId } from './agent-engine.ts';
 import { toAgentCallKey } from './conclude-agent.ts';
 import type { Dependencies } from './dependencies.ts';
-import { blockEngine, watchProbe } from './engine-watch.ts';
+import { blockEngine, giveUpProbe, tellAgentEnd, watchProbe, type WatchedCall } from './engine-watch.ts';
 import { attach, environmentLost } from './execute-tool.ts';
 import { checkPayload, comeBack } from './failure.ts';
 import { untilCancelled } from './heartbeat.ts';
 import { joinDeliveries } from './join-deliveries.ts';
+import { mayGiveWay } from './may-give-way.ts';
 import { openRecordingProxy, ProxyUnreachableError, type RecordingProxy } from './recording-proxy.ts';
 import type { CellPlace } from './run-reader.ts';
 import { waitForKeys } from './wait-for-key.ts';
@@ -40,12 +41,16 @@ async function runOnce(
 ): Promise<RunAgentResult> {
   const { cell, tryNumber } = input;
   const stored = await findCommandRun(dependencies.db, { key: cell, tryNumber });
-  if (stored.state === 'completed') return stored.run.result;
-  const session = await attach(dependencies, input.session);
-  if (stored.state !== 'none') return await lose(dependencies, input, session === 'lost' ? null : session);
-  if (session === 'lost' || session === null) return over(environmentLost(input.session).end);
   const place = await dependencies.runs.find(cell);
   const harness = toCommandHarness(place);
+  const engine = { key: toAgentCallKey(input), engineId: toAgentEngineId(place.request.spec, harness) };
+  if (stored.state === 'completed') return await retell(dependencies, engine, stored.run);
+  const session = await attach(dependencies, input.session);
+  if (stored.state !== 'none') {
+    if (session !== 'lost') await session?.endProcesses();
+    return await lose(dependencies, engine, input);
+  }
+  if (session === 'lost' || session === null) return over(environmentLost(input.session).end);
   waitForKeys(dependencies, Object.values(harness.variablesEnv));
   const run = { input, place, harness, session, signal };
   const proxy = harness.proxy ? await openProxy(dependencies, run) : null;
@@ -53,10 +58,13 @@ async function runOnce(
   try {
     const admission = await admit(dependencies, run);
     if ('kind' in admission) return admission;
-    const engineId = toAgentEngineId(place.request.spec, harness);
-    const watch = watchProbe(dependencies, { key: toAgentCallKey(input), engineId, ...admission });
+    const watched = { ...engine, probe: admission.probe };
+    const watch = watchProbe(dependencies, watched);
     try {
       return await executeAgent(dependencies, run, { proxy, ...admission });
+    } catch (error) {
+      if (signal.aborted) await noteCancelled(dependencies, watched, input).catch(() => undefined);
+      throw error;
     } finally {
       watch.stop();
     }
@@ -82,15 +90,36 @@ async function openProxy(
   }
 }
 
-/** Its worker was lost, and nobody knows how far it came. */
-async function lose(
-  { db }: Dependencies,
-  { cell, tryNumber }: RunAgentInput,
-  session: EnvironmentSession | null,
+type AgentEngine = Pick<WatchedCall, 'key' | 'engineId'>;
+
+/** Whoever kept how it ended may have died before the breaker was told. */
+async function retell(
+  dependencies: Dependencies,
+  engine: AgentEngine,
+  { result, hasAsked }: CommandRun,
 ): Promise<RunAgentResult> {
-  await session?.endProcesses();
-  await loseCommandRun(db, { key: cell, tryNumber });
+  await tellAgentEnd(dependencies, { ...engine, hasAsked }, result);
+  return result;
+}
+
+/** Its worker was lost, and nobody knows how far it came; if it was to find out about its program, the next one does. */
+async function lose(
+  dependencies: Dependencies,
+  engine: AgentEngine,
+  { cell, tryNumber }: RunAgentInput,
+): Promise<RunAgentResult> {
+  await endCommandRun(dependencies.db, { key: cell, tryNumber }, 'lost');
+  await giveUpProbe(dependencies, { ...engine, probe: true });
   return over(COMMAND_LOST);
+}
+
+async function noteCancelled(
+  dependencies: Dependencies,
+  watched: WatchedCall,
+  { cell, tryNumber }: RunAgentInput,
+): Promise<void> {
+  await endCommandRun(dependencies.db, { key: cell, tryNumber }, 'cancelled');
+  await giveUpProbe(dependencies, watched);
 }
 
 /** A try is spent on it; without one left the cell is interrupted. */
@@ -120,7 +149,7 @@ function toCommandHarness({ request }: CellPlace): CommandHarness {
 
 type Admission =
   | { readonly requestNumber: number; readonly probe: boolean }
-  | Extract<RunAgentResult, { kind: 'stopped' }>;
+  | Extract<RunAgentResult, { kind: 'stopped' | 'held' }>;
 
 /** The store lets it start, as it does every call; then its row is written. */
 async function admit(dependencies: Dependencies, { input, place, harness }: AgentRun): Promise<Admission> {
@@ -151,6 +180,11 @@ async function admit(dependencies: Dependencies, { input, place, harness }: Agen
       return { kind: 'stopped', scope: 'engine', code: admission.reason, message, spent: false };
     }
     case 'wait':
+      if (
+        admission.reason === 'engine_down' &&
+        mayGiveWay(place.request.spec.environment, { step: 1, tryNumber })
+      )
+        return { kind: 'held', waitMs: admission.waitMs };
       throw comeBack(admission.waitMs, `waiting: ${admission.reason}`);
     case 'recorded':
     case 'failed':

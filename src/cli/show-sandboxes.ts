@@ -1,9 +1,10 @@
-import { cleanSandboxes, listSandboxes } from '../client/sandboxes.ts';
+import { cleanSandboxes, forgetHost, listSandboxes } from '../client/sandboxes.ts';
 import type { CommandContext } from './command.ts';
 import { toResult, type CommandResult } from './command-result.ts';
 import { formatMoment } from './format.ts';
 import { hasStack, withRuns } from './open-assay.ts';
 import { formatTextTable } from './text-table.ts';
+import { UsageError } from './usage-error.ts';
 
 /** `assay sandbox list` */
 export async function showSandboxes(context: CommandContext): Promise<CommandResult> {
@@ -47,5 +48,23 @@ export async function cleanByWord(ids: readonly string[], context: CommandContex
       text,
       next: cleaned.length === 0 ? [] : ['assay sandbox list'],
     });
+  });
+}
+
+/** `assay sandbox clean --host` */
+export async function forgetByWord(
+  hostId: string,
+  ids: readonly string[],
+  context: CommandContext,
+): Promise<CommandResult> {
+  if (ids.length > 0)
+    throw new UsageError(
+      '`assay sandbox clean` takes ids of sessions or --host, not both: --host means all of them.',
+    );
+  if (!hasStack(context.settings)) return toEmpty();
+  return withRuns(context, async ({ connection }) => {
+    const forgotten = await forgetHost(connection, hostId);
+    const text = `${forgotten.length} ${forgotten.length === 1 ? 'session' : 'sessions'} of host ${hostId} forgotten; its worker removes them should it come back.`;
+    return toResult({ document: { cleaned: forgotten, hostId }, text, next: ['assay sandbox list'] });
   });
 }

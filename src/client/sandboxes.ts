@@ -1,9 +1,10 @@
-import { expireSessions, listLiveSessions, type SessionRow } from '../store/sessions.ts';
+import { isHostAlive } from '../store/hosts.ts';
+import { expireSessions, forgetSessions, listLiveSessions, type SessionRow } from '../store/sessions.ts';
 import { ClientError } from './client-error.ts';
 import type { AssayConnection } from './connect.ts';
 
 /** Sessions of environments that are not closed, the oldest first. */
-export const listSandboxes = ({ db }: AssayConnection): Promise<readonly SessionRow[]> =>
+export const listSandboxes = ({ db }: Pick<AssayConnection, 'db'>): Promise<readonly SessionRow[]> =>
   listLiveSessions(db);
 
 /**
@@ -31,4 +32,23 @@ export async function cleanSandboxes(
   const chosen = kept.map(({ sessionId }) => sessionId);
   await expireSessions(db, chosen);
   return chosen;
+}
+
+/**
+ * Forgets the sessions, in use or kept, of a host that will not come back: nobody else can remove them. Throws a
+ * ClientError while its worker lives, and for a host without a session.
+ */
+export async function forgetHost(
+  { db }: Pick<AssayConnection, 'db'>,
+  hostId: string,
+): Promise<readonly string[]> {
+  if (await isHostAlive(db, hostId)) {
+    throw new ClientError(
+      `The worker of host "${hostId}" lives, and removes what nobody owns by itself: \`assay sandbox clean\` ends what is kept.`,
+    );
+  }
+  const forgotten = await forgetSessions(db, hostId);
+  if (forgotten.length === 0)
+    throw new ClientError(`Host "${hostId}" has no session; \`assay sandbox list\` shows those that have.`);
+  return forgotten;
 }

@@ -7,6 +7,8 @@ export type DiscardedTries = {
   readonly spent: number;
   /** Those whose environment was lost: outside the budget, at most three. */
   readonly lost: number;
+  /** A model has answered in one of them, or may have; absent = none has. */
+  readonly hasEvidence?: boolean;
 };
 
 export const NO_TRIES: DiscardedTries = { spent: 0, lost: 0 };

@@ -132,7 +132,9 @@ export type RunAgentResult =
       readonly spent: Spent;
     }
   /** The store granted no start, or no further call of its model. */
-  | ({ readonly kind: 'stopped'; readonly spent: boolean } & Stop);
+  | ({ readonly kind: 'stopped'; readonly spent: boolean } & Stop)
+  /** Its engine is down for so long, and it has not been started. */
+  | { readonly kind: 'held'; readonly waitMs: number };
 
 /** What is recorded of one external agent. */
 export type CommandRun = {
@@ -145,6 +147,8 @@ export type CommandRun = {
   readonly usageFrom: 'proxy' | 'agent' | null;
   readonly usage: Usage;
   readonly costUsd: number | null;
+  /** It asked its model through the recording proxy. */
+  readonly hasAsked: boolean;
   /** All that it printed, stdout and stderr in order of arrival, as a blob; null = nothing. */
   readonly outputDigest: string | null;
   readonly outputBytes: number;
@@ -220,6 +224,9 @@ export type RecordTryInput = {
   readonly scope: TryScope;
   readonly pattern: string | null;
 };
+
+/** Whether a model has answered in this attempt, or may have. */
+export type RecordTryResult = { readonly spent: boolean };
 
 export type RecordInput = {
   readonly cell: Cell;

@@ -131,10 +131,8 @@ export async function execInContainer(
   const exited = waitForExit(exec, drained, stopLooking.signal);
   const end = await waitForEnd(exited, request.timeoutMs, signal);
   if (end !== 'exit') await running.endCommand();
-  const exitCode = await Promise.race([
-    exited,
-    delay(end === 'exit' ? 2 ** 31 - 1 : 2_000, null, { ref: false }),
-  ]);
+  const exitCode =
+    end === 'exit' ? await exited : await Promise.race([exited, delay(2_000, null, { ref: false })]);
   stopLooking.abort();
   await Promise.race([drained, delay(DRAIN_MS)]);
   frames.off('data', collect);

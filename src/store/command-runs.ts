@@ -10,11 +10,14 @@ export type CommandRunKey = { readonly key: AttemptKey; readonly tryNumber: numb
 /** What the store holds of the external agent of a try. */
 export type StoredCommandRun =
   | { readonly state: 'none' }
-  | { readonly state: 'started' | 'lost' }
+  | { readonly state: 'started' | 'lost' | 'cancelled' }
   | { readonly state: 'completed'; readonly run: CommandRun };
 
 export async function findCommandRun(db: Db, at: CommandRunKey): Promise<StoredCommandRun> {
-  const [row] = await selectRows<{ state: 'started' | 'completed' | 'lost'; detail: string | null }>(db, {
+  const [row] = await selectRows<{
+    state: 'started' | 'completed' | 'lost' | 'cancelled';
+    detail: string | null;
+  }>(db, {
     name: 'find-command-run',
     text: `select state, detail from command_runs where ${AT_KEY}`,
     values: toKey(at),
@@ -53,13 +56,13 @@ export const completeCommandRun = (
     });
   });
 
-/** Nobody will hear how it ended: its worker was lost. */
-export async function loseCommandRun(db: Db, at: CommandRunKey): Promise<void> {
+/** Nobody will hear how it ended: its worker was lost, or it was cancelled. */
+export async function endCommandRun(db: Db, at: CommandRunKey, state: 'lost' | 'cancelled'): Promise<void> {
   await db.query({
-    name: 'lose-command-run',
-    text: `update command_runs set state = 'lost', finished_at = clock_timestamp()
+    name: 'end-command-run',
+    text: `update command_runs set state = $6, finished_at = clock_timestamp()
       where ${AT_KEY} and state = 'started'`,
-    values: toKey(at),
+    values: [...toKey(at), state],
   });
 }
 

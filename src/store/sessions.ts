@@ -28,6 +28,8 @@ export type SessionIntent = Pick<
   SessionRow,
   'sessionId' | 'key' | 'tryNumber' | 'purpose' | 'kind' | 'hostId' | 'workflowId'
 > & {
+  /** The workflow's execution: a workflow of the same id that begins anew has another. */
+  readonly executionId: string;
   /** Kept for so long instead of being closed; null or absent = closed. */
   readonly keepMs?: number | null;
 };
@@ -35,17 +37,21 @@ export type SessionIntent = Pick<
 /**
  * Says, before a provider is asked, that a session is about to be, so that an orphan can be found. `again` = it was
  * said before, by a delivery that was cut off: what that one opened is half-made, or on another host. `over` = it
- * has been closed or kept, and is not to be opened; a grading that is done again opens its session again.
+ * has been closed or kept, and is not to be opened. A grading that is done again opens its session again, and so does
+ * an attempt that gave its place away before it did anything and begins anew.
  */
 export async function planSession(db: Db, intent: SessionIntent): Promise<'new' | 'again' | 'over'> {
   const { key } = intent;
   const [row] = await selectRows<{ is_new: boolean }>(db, {
     text: `insert into environment_sessions as s
-        (session_id, run_id, task, attempt, generation, try_number, purpose, kind, host_id, workflow_id, keep_ms)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        (session_id, run_id, task, attempt, generation, try_number, purpose, kind, host_id, workflow_id, execution_id,
+          keep_ms)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
       on conflict (session_id) do update
-        set host_id = excluded.host_id, state = 'intent', root = null, resources = null, closed_at = null
-        where s.state in ('intent', 'open') or (s.state = 'closed' and s.purpose = 'evaluation')
+        set host_id = excluded.host_id, state = 'intent', root = null, resources = null, closed_at = null,
+          keep_until = null, execution_id = excluded.execution_id
+        where s.state in ('intent', 'open') or s.purpose = 'evaluation'
+          or (s.state = 'closed' and s.execution_id <> excluded.execution_id)
       returning xmax = 0 as is_new`,
     values: [
       intent.sessionId,
@@ -58,6 +64,7 @@ export async function planSession(db: Db, intent: SessionIntent): Promise<'new' 
       intent.kind,
       intent.hostId,
       intent.workflowId,
+      intent.executionId,
       intent.keepMs ?? null,
     ],
   });
@@ -100,6 +107,19 @@ export async function expireSessions(db: Db, sessionIds: readonly string[]): Pro
     text: `update environment_sessions set keep_until = now() where state = 'retained' and session_id = any ($1)`,
     values: [sessionIds],
   });
+}
+
+/**
+ * Records that nobody waits for what lies on a host: its sessions count as closed. A worker of it that comes back all
+ * the same removes them. Returns their ids.
+ */
+export async function forgetSessions(db: Db, hostId: string): Promise<readonly string[]> {
+  const rows = await selectRows<{ session_id: string }>(db, {
+    text: `update environment_sessions set state = 'closed', closed_at = now()
+      where host_id = $1 and state <> 'closed' returning session_id`,
+    values: [hostId],
+  });
+  return rows.map((row) => row.session_id).toSorted();
 }
 
 /** Records that nothing of a session is left on a host. Idempotent; one that moved to another host stays open. */

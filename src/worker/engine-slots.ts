@@ -37,6 +37,9 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   private readonly lookTimer: NodeJS.Timeout;
   private readonly waiting = new WaitingPolls<Permit>();
   private readonly borrowers = new WaitingPolls<() => void>();
+  private readonly entering = new WaitingPolls<void>();
+  /** Tasks that were brought and wait until what is lent is back. */
+  private held = 0;
   private lent = 0;
 
   constructor(options: EngineSlotsOptions) {
@@ -108,6 +111,22 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
     return slot;
   }
 
+  /**
+   * Lets a task that its poll brought begin. A poll that waited when slots were lent may bring one too many: that one
+   * waits until a slot is given back, before all who want to borrow one.
+   */
+  async enter(signal: AbortSignal): Promise<void> {
+    if (this.lent === 0) return;
+    this.held += 1;
+    const leave = (): void => void (this.held -= 1);
+    const entered = this.entering.wait(signal, leave);
+    this.handOut();
+    await entered.catch((error: unknown) => {
+      leave();
+      throw error;
+    });
+  }
+
   tryReserveSlot(): SlotPermit | null {
     return this.hasFree() ? this.issue() : null;
   }
@@ -150,7 +169,11 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   }
 
   private mayLend(): boolean {
-    return this.used + this.lent < this.rested && Date.now() >= this.pausedUntilMs;
+    return this.held === 0 && this.used + this.lent < this.rested && Date.now() >= this.pausedUntilMs;
+  }
+
+  private mayEnter(): boolean {
+    return this.lent === 0 || this.used - this.held + this.lent < this.rested;
   }
 
   /** One slot at least goes on: it finds out whether the provider takes calls again. */
@@ -159,6 +182,7 @@ export class EngineSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   }
 
   private handOut(): void {
+    this.entering.letGo(() => this.mayEnter());
     this.borrowers.letGo(() => this.mayLend());
     this.waiting.letGo(() => this.hasFree());
   }

@@ -1,6 +1,7 @@
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Activities } from '../activities/index.ts';
+import { withHeartbeat } from '../activities/heartbeat.ts';
 import { toModelQueue } from '../activities/run-brief.ts';
 import { SLOT_PACE, type SlotChange, type SlotPace } from '../domain/adaptive-slots.ts';
 import { listOpenEngines, recordSlotChange, type EngineSpec, type OpenEngine } from '../store/engines.ts';
@@ -132,7 +133,12 @@ export class EngineWorkers {
       namespace,
       ...common,
       taskQueue: toModelQueue(engineId),
-      activities,
+      activities: {
+        callModel: async (input: Parameters<Activities['callModel']>[0]) => {
+          await withHeartbeat((signal) => slots.enter(signal));
+          return await activities.callModel(input);
+        },
+      },
       tuner: { ...UNUSED_SLOTS, activityTaskSlotSupplier: slots },
       activityTaskPollerBehavior: { type: 'simple-maximum', maximum: POLLERS },
     });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { makeTelemetryFilterString, Runtime, type NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { readKey } from '../config/environment-variables.ts';
@@ -93,10 +94,12 @@ const withoutPassword = ({ temporalAddress, namespace, dataDir }: WorkerSettings
 async function keepListening({ settings, worker, ending }: Running): Promise<void> {
   await repeat(ending.signal, LOOK_AT_SERVICES_EVERY_MS, async () => {
     const lost = Promise.withResolvers<void>();
-    ending.signal.addEventListener('abort', () => lost.resolve(), { once: true });
+    const onEnding = (): void => lost.resolve();
+    ending.signal.addEventListener('abort', onEnding, { once: true });
     const onChange = (): void => void worker.engines.look();
     const stop = await listenForRuns(settings.databaseUrl, { onChange, onLost: () => lost.resolve() });
     await lost.promise;
+    ending.signal.removeEventListener('abort', onEnding);
     await stop();
   });
 }
@@ -136,9 +139,6 @@ async function stopWhenIdle({ settings, db, ending }: Running): Promise<void> {
 async function repeat(signal: AbortSignal, everyMs: number, chore: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
     await chore().catch(() => undefined);
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, everyMs);
-      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-    });
+    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -89,7 +89,10 @@ export async function runAttempt(
       const heldUntilMs = tried.untilMs;
       return { kind: 'done', result: { outcome: null, pass: false, stopped: 'engine', heldUntilMs } };
     }
-    if (tried.kind === 'stopped') return { kind: 'done', result: await recordStop(input, tryNumber, tried) };
+    if (tried.kind === 'stopped') {
+      const stop = { ...tried, spent: tried.spent || discarded.hasEvidence === true };
+      return { kind: 'done', result: await recordStop(input, tryNumber, stop) };
+    }
     const next = planTry({
       result: { end: tried.end, gradingFailure: tried.gradingFailure ?? null },
       evaluation: input.request.evaluation,
@@ -104,8 +107,8 @@ export async function runAttempt(
       return { kind: 'done', result: await record(input, tryNumber, over) };
     }
     const { reason, scope, pattern, delayMs } = next;
-    await planning.recordTry({ cell, tryNumber, reason, scope, pattern });
-    discarded = next.discarded;
+    const { spent } = await planning.recordTry({ cell, tryNumber, reason, scope, pattern });
+    discarded = spent ? { ...next.discarded, hasEvidence: true } : next.discarded;
     await workflow.sleep(delayMs, { summary: `before try ${tryNumber + 1}` });
     if (gate.isClosed) await gate.pass();
     tryNumber += 1;
@@ -184,13 +187,16 @@ async function judge(
   return opinionsDigests === null ? null : { opinionsDigests };
 }
 
-/** The cap of one model, or its engine's breaker, stops its cells alone; the run goes on, so they are recorded here. */
+/**
+ * The cap of one model, or its engine's breaker, stops its cells alone; the run goes on, so they are recorded here, as
+ * what was done in all their tries shows.
+ */
 async function recordStop(
   input: AttemptInput,
   tryNumber: number,
   { scope, spent, ...stop }: Extract<TryEnd, { kind: 'stopped' }>,
 ): Promise<AttemptResult> {
-  const began = spent || (scope === 'engine' && tryNumber > 1);
+  const began = spent || tryNumber > 1;
   const outcome = spent ? 'interrupted' : began ? 'infra' : 'not_run';
   const end = { kind: 'failed', outcome, reason: toStopReason(input, { scope, ...stop }) } as const;
   const kept = { kind: 'over', end, answerDigest: null, sessionScoresDigest: null } as const;

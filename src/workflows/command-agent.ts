@@ -19,5 +19,6 @@ export async function runAgent(
     externalAgent(session.hostId, { summary: nameTry(place), timeoutMs }).runAgent(agent),
   );
   if (result.kind === 'stopped') return result;
+  if (result.kind === 'held') return { kind: 'held', untilMs: Date.now() + result.waitMs };
   return { kind: 'over', end: result.end, answerDigest: result.answerDigest };
 }

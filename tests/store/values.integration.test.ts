@@ -144,10 +144,18 @@ test('a session is planned before it is opened and listed until it is closed', a
     kind: 'host',
     hostId: 'h1',
     workflowId: 'run/values/a1',
+    executionId: 'x1',
   } as const;
   await planSession(store.pool, intent);
   expect(await listLiveSessions(store.pool, { hostId: 'h1' })).toMatchObject([
-    { ...intent, root: null, state: 'intent', keepUntil: null, expired: false },
+    {
+      sessionId: 's1',
+      workflowId: 'run/values/a1',
+      root: null,
+      state: 'intent',
+      keepUntil: null,
+      expired: false,
+    },
   ]);
   const opened = { handle: { sessionId: 's1', hostId: 'h1', root: '/somewhere' }, enforced: NOT_ENFORCED };
   await markSessionOpened(store.pool, opened);
@@ -158,6 +166,9 @@ test('a session is planned before it is opened and listed until it is closed', a
   await markSessionOpened(store.pool, { ...opened, handle: { ...opened.handle, root: '/again' } });
   expect(await listLiveSessions(store.pool)).toEqual([]);
   expect(await planSession(store.pool, intent)).toBe('over');
+  // The same attempt once more, that had given its place away.
+  expect(await planSession(store.pool, { ...intent, executionId: 'x2' })).toBe('again');
+  await markSessionClosed(store.pool, opened.handle);
 });
 
 test('a session that begins anew on another host is that host’s alone', async () => {
@@ -168,6 +179,7 @@ test('a session that begins anew on another host is that host’s alone', async 
     purpose: 'task',
     kind: 'host',
     workflowId: 'run/values/a1',
+    executionId: 'x1',
   } as const;
   const here = { sessionId: 'm1', hostId: 'h1', root: '/here' };
   const there = { sessionId: 'm1', hostId: 'h2', root: '/there' };
@@ -191,6 +203,7 @@ test('a grading that is done again opens its session again', async () => {
     kind: 'host',
     hostId: 'h1',
     workflowId: 'run/values/a1',
+    executionId: 'x1',
   } as const;
   await planSession(store.pool, intent);
   await markSessionClosed(store.pool, intent);
@@ -198,6 +211,17 @@ test('a grading that is done again opens its session again', async () => {
   expect(await listLiveSessions(store.pool)).toMatchObject([
     { sessionId: 'e1', state: 'intent', root: null },
   ]);
+  // Also one that was kept, when its grading is sent once more.
+  const kept = { ...intent, sessionId: 'e2', keepMs: 60_000 };
+  await planSession(store.pool, kept);
+  await markSessionOpened(store.pool, { handle: { ...kept, root: '/kept' }, enforced: NOT_ENFORCED });
+  await retainSession(store.pool, 'e2');
+  expect(await planSession(store.pool, kept)).toBe('again');
+  expect(await listLiveSessions(store.pool)).toMatchObject([
+    { sessionId: 'e1' },
+    { sessionId: 'e2', state: 'intent', keepUntil: null },
+  ]);
+  await markSessionClosed(store.pool, kept);
   await markSessionClosed(store.pool, intent);
 });
 
@@ -209,6 +233,7 @@ test('a session that is to be kept is retained until its time is over, others ar
     kind: 'docker',
     hostId: 'h2',
     workflowId: 'run/values/a1',
+    executionId: 'x1',
   } as const;
   await planSession(store.pool, { ...intent, sessionId: 'k1', keepMs: 3_600_000 });
   await planSession(store.pool, { ...intent, sessionId: 'k2' });

@@ -114,6 +114,32 @@ test('a call that no task brings borrows a slot although polls wait for tasks, a
   expect(await take()).toBeNull();
 });
 
+test('a task that a waiting poll brings while its slot is lent waits until one is given back', async () => {
+  const { slots, reserve } = openSlots(2);
+  const never = new AbortController().signal;
+  const [first, second] = await Promise.all([reserve(), reserve()]);
+  const lent = await Promise.all([slots.borrow(never), slots.borrow(never)]);
+  for (const permit of [first, second]) slots.markSlotUsed({ permit });
+  const order: string[] = [];
+  const entered = slots.enter(never).then(() => order.push('entered'));
+  const cut = new AbortController();
+  const left = slots.enter(cut.signal);
+  cut.abort(new Error('left'));
+  await expect(left).rejects.toThrow('left');
+  slots.releaseSlot({ permit: second });
+  const borrowed = slots.borrow(never).then(() => order.push('borrowed'));
+  await sleep(20);
+  expect(order).toEqual([]);
+  lent[0]();
+  await entered;
+  await sleep(20);
+  expect(order).toEqual(['entered']);
+  lent[1]();
+  await borrowed;
+  slots.releaseSlot({ permit: first });
+  expect(order).toEqual(['entered', 'borrowed']);
+});
+
 test('a paused engine lends no slot until the end of the pause', async () => {
   const { slots } = openSlots(5);
   slots.pause(60_000);

@@ -1,6 +1,10 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resumeRun } from '../../src/client/control-run.ts';
 import { summarize } from '../../src/reports/summarize.ts';
+import { tripEngine } from '../../src/store/engine-health.ts';
 import { loadReportRows } from '../../src/store/report-rows.ts';
 import { loadRun } from '../../src/store/runs.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
@@ -181,32 +185,43 @@ test('an engine that is down for a time is asked once more by one call, and the 
   expect(server.calls()).toHaveLength(35);
 });
 
-test('attempts with a session wait in it for an engine that is down for a time', async () => {
-  let isUp = false;
-  await using server = await startModelServer((response, seen) =>
-    isUp
-      ? sendJson(response, answerSum(seen))
-      : sendJson(response, { error: { message: 'come back later' } }, 503),
-  );
+test('attempts with a session close it while their engine is down for a time, and open it again', async () => {
+  await using server = await startModelServer((response, seen) => sendJson(response, answerSum(seen)));
+  const folder = await mkdtemp(join(tmpdir(), 'assay-held-'));
+  await chmod(folder, 0o755);
+  const suite = sums(2, { setup: `until [ -e ${folder}/go ]; do sleep 0.1; done` });
+  const request = { suite, environment: 'host' };
+  const { models, providers } = toDocument(server, 1);
   const runId = await begin(assay, {
-    ...toDocument(server, 10),
-    harness: { kind: 'agent', maxSteps: 3 },
-    environment: 'host',
+    models,
+    providers,
+    requests: [
+      { ...request, name: 'loop', harness: { kind: 'agent', maxSteps: 3 } },
+      { ...request, name: 'agent', harness: { kind: 'command', command: ['echo', '1'] } },
+    ],
   });
-  await waitFor('the trip', async () => {
-    const { rows } = await assay.db.query(
-      `select from engine_events where run_id = $1 and kind = 'held' and reason = 'exhausted'`,
-      [runId],
-    );
-    return rows.length > 0;
-  });
-  isUp = true;
-  await assay.result(runId);
+  const readSessions = async () => {
+    const columns = 'session_id, state, opened_at, execution_id';
+    const text = `select ${columns} from environment_sessions where run_id = $1 order by session_id`;
+    return (await assay.db.query<{ state: string; execution_id: string }>(text, [runId])).rows;
+  };
+  await waitFor('every session', async () => (await readSessions()).length === 4);
+  const { rows: engines } = await assay.db.query<{ id: string }>(
+    'select unnest(watched_engines) as id from runs where run_id = $1',
+    [runId],
+  );
+  const down = { reason: 'exhausted', message: 'gone', resetMs: 15_000 } as const;
+  for (const { id } of engines) await tripEngine(assay.db, { engineId: id, role: 'agent' }, down);
+  const before = (await readSessions()).map((row) => row.execution_id);
+  await writeFile(join(folder, 'go'), '');
+  expect(await assay.result(runId)).toMatchObject({ state: 'completed', recorded: 4 });
+  await rm(folder, { recursive: true });
   const cells = await loadCells(assay, runId);
-  expect(cells.map(({ outcome, reason_code }) => reason_code ?? outcome ?? 'none').toSorted()).toEqual([
-    ...Array.from({ length: 5 }, () => 'scored'),
-    ...Array.from({ length: 5 }, () => 'server'),
-  ]);
+  expect(new Set(cells.map(({ reason_code }) => reason_code))).toEqual(new Set([null]));
+  const after = await readSessions();
+  expect(after.map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => 'closed'));
+  expect(after.filter((row, at) => row.execution_id === before[at])).toEqual([]);
+  expect(server.calls()).toHaveLength(2);
 });
 
 test('CB-11 the breaker is kept by the store: a trip is there for a worker that starts later, and for other runs', async () => {

@@ -150,6 +150,10 @@ test('a cancel ends the agent and all that it started, and its cell is interrupt
   await cancelAndWait(assay, runId);
   expect(countRunning(mark)).toBe(0);
   expect(await loadCells(assay, runId)).toMatchObject([{ outcome: 'interrupted' }]);
+  const text = `select state, finished_at is not null as over,
+      (select count(*)::int from engine_health where probe like $1 || '/%') as probes
+    from command_runs where run_id = $1`;
+  expect((await assay.db.query(text, [runId])).rows).toEqual([{ state: 'cancelled', over: true, probes: 0 }]);
 });
 
 test('100 MB of output leave memory flat; its beginning, its size and its end are kept', async () => {

@@ -13,10 +13,11 @@ export const addSandbox: AddCommand = (program, run) => {
   addJsonOption(sandbox.command('clean'))
     .description('remove kept sessions')
     .argument('[sessions...]', 'their ids; all kept ones unless given')
-    .action((sessions: readonly string[]) =>
+    .option('--host <host>', 'forget all sessions of a host that will not come back')
+    .action((sessions: readonly string[], { host }: { readonly host?: string }) =>
       run(async (context) => {
-        const { cleanByWord } = await import('../show-sandboxes.ts');
-        return cleanByWord(sessions, context);
+        const { cleanByWord, forgetByWord } = await import('../show-sandboxes.ts');
+        return host === undefined ? cleanByWord(sessions, context) : forgetByWord(host, sessions, context);
       }),
     );
 };

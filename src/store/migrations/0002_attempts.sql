@@ -138,6 +138,8 @@ create table environment_sessions (
   host_id text collate "C" not null,
   root text,
   workflow_id text not null,
+  -- The execution that opened it: one that began anew opens it again.
+  execution_id text not null,
   -- intent, open, retained, closed
   state text not null default 'intent',
   -- A session that is to be kept is retained for so long instead of being closed; null = closed.

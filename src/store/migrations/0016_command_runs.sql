@@ -6,7 +6,7 @@ create table command_runs (
   attempt int not null,
   generation int not null,
   try_number int not null,
-  -- started, completed, lost
+  -- started, completed, lost, cancelled
   state text not null default 'started',
   session_id text collate "C" not null,
   host_id text collate "C" not null,

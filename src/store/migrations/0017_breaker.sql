@@ -174,13 +174,18 @@ language sql as $$
 $$;
 
 -- Gives each cell of these models that has not started its outcome: not run, zero tries. Cells that are just being
--- recorded are passed over.
+-- recorded are passed over. Under the lock of the engine no call of it is being begun; one that somebody has asked
+-- for again meanwhile keeps its cells.
 create function block_cells(
   p_run text, p_generation int, p_engine text, p_models text[], p_requests int[], p_detail text
 ) returns int language plpgsql set enable_nestloop = off as $$
 declare
   cells int;
 begin
+  perform lock_engine(p_engine, 'agent');
+  if not exists (select from engine_health where engine_id = p_engine and role = 'agent' and tripped_at is not null) then
+    return 0;
+  end if;
   with blocked as (
     select a.task, a.attempt from attempts a join tasks t on t.run_id = p_run and t.task = a.task
     where a.run_id = p_run and a.generation = p_generation and a.planned and a.outcome is null
@@ -189,8 +194,11 @@ begin
       and t.model_id = any (p_models) and t.request_index = any (p_requests)
       and not exists (select from model_calls c where c.run_id = p_run and c.task = a.task
         and c.attempt = a.attempt and c.generation = p_generation)
+      -- One whose session is closed had opened it for nothing, or waits to be tried again.
       and not exists (select from environment_sessions s where s.run_id = p_run and s.task = a.task
-        and s.attempt = a.attempt and s.generation = p_generation)
+        and s.attempt = a.attempt and s.generation = p_generation and s.state <> 'closed')
+      and not exists (select from tries d where d.run_id = p_run and d.task = a.task
+        and d.attempt = a.attempt and d.generation = p_generation)
     for update of a skip locked
   )
   update attempts a set outcome = 'not_run', detail = p_detail, reason_code = 'engine_down', try_number = 0,
