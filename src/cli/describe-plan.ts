@@ -29,6 +29,7 @@ export function describePlan({ loaded, estimate }: PlanToDescribe): CommandResul
     seed: spec.execution.seed,
     taskConcurrency: spec.execution.taskConcurrency,
     budgets: spec.budgets,
+    judges: (spec.judges ?? []).map(({ id, model, price }) => ({ judgeId: id, model, price })),
     prices: spec.models.map(({ id, price, card }) => ({ modelId: id, price, card: card ?? null })),
     warnings: loaded.warnings,
   };
@@ -37,6 +38,7 @@ export function describePlan({ loaded, estimate }: PlanToDescribe): CommandResul
     formatRequests(requests),
     formatModels(estimate, skipped),
     formatEstimate(estimate, spec),
+    ...describeJudges(spec),
     ...listPriceSources(spec),
     ...skipped.map(({ modelId, reason }) => `Would be skipped: ${modelId}: ${reason}`),
     ...(skipped.length === spec.models.length
@@ -44,6 +46,17 @@ export function describePlan({ loaded, estimate }: PlanToDescribe): CommandResul
       : []),
   ];
   return toResult({ document, text: parts.join('\n\n'), next: [toSameCommand()] });
+}
+
+/** Whom scorers ask; their calls are part of the estimate of each model. */
+function describeJudges(spec: RunSpec): string[] {
+  const { judges = [] } = spec;
+  if (judges.length === 0) return [];
+  const named = judges.map(({ id, model }) => (id.endsWith(model) ? id : `${id} (${model})`)).join(', ');
+  const silent = findUnset(spec, judges).map(
+    ({ modelId, reason }) => `Judge ${modelId} could not be asked: ${reason}; the run would not start.`,
+  );
+  return [[`Judges: ${named}; their questions are counted with each model.`, ...silent].join('\n')];
 }
 
 /** Which prices come from Assay's table, and from which texts; those of the run file need no word. */
@@ -72,8 +85,10 @@ const toSameCommand = (): string =>
   ].join(' ');
 
 /** Models whose key is not here. The worker may have it, and also asks whether the address answers. */
-function findSkipped(spec: RunSpec): readonly SkippedModel[] {
-  return spec.models.flatMap((model) => {
+const findSkipped = (spec: RunSpec): readonly SkippedModel[] => findUnset(spec, spec.models);
+
+function findUnset(spec: RunSpec, models: RunSpec['models']): readonly SkippedModel[] {
+  return models.flatMap((model) => {
     const name = spec.providers.find((provider) => provider.id === model.providerId)?.apiKeyEnv ?? null;
     if (name === null || readKey(name) !== null) return [];
     return [{ modelId: model.id, reason: `the variable ${name} is not set` }];

@@ -1,10 +1,11 @@
 import { callsProvider } from './calls-provider.ts';
 import type { RunSpec } from './run.ts';
 
-/** Variables whose keys a run needs: those that the providers of its models and its MCP servers name, each once, in order. */
-export function listKeyNames({ providers, models, requests }: RunSpec): readonly string[] {
+/** Variables whose keys a run needs: those that the providers of its models and judges and its MCP servers name, each once, in order. */
+export function listKeyNames({ providers, models, judges = [], requests }: RunSpec): readonly string[] {
   const used = new Set(requests.filter(callsProvider).flatMap((request) => request.modelIds));
-  const providerIds = new Set(models.filter(({ id }) => used.has(id)).map(({ providerId }) => providerId));
+  const called = [...models.filter(({ id }) => used.has(id)), ...judges];
+  const providerIds = new Set(called.map(({ providerId }) => providerId));
   const names = providers.filter(({ id }) => providerIds.has(id)).map(({ apiKeyEnv }) => apiKeyEnv);
   const servers = requests.flatMap(({ harness }) => (harness.kind === 'agent' ? (harness.mcp ?? []) : []));
   const ofServers = servers.flatMap(({ transport }) =>

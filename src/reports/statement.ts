@@ -61,7 +61,7 @@ export function toNextCommand({ run, cells }: ReportRows, failures: readonly Fai
 /** Twice the cap, or twice what was spent when that is more already. */
 function toLargerBudget(maxRunUsd: number | null, cells: ReportRows['cells']): string {
   if (maxRunUsd === null || maxRunUsd === 0) return '';
-  const spentUsd = cells.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+  const spentUsd = cells.reduce((sum, one) => sum + (one.costUsd ?? 0) + (one.judging?.costUsd ?? 0), 0);
   return ` --max-usd ${Number((Math.max(maxRunUsd, spentUsd) * 2).toPrecision(2))}`;
 }
 

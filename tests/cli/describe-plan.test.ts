@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { describePlan } from '../../src/cli/describe-plan.ts';
 import { estimateRun } from '../../src/domain/estimate.ts';
+import { listKeyNames } from '../../src/domain/key-names.ts';
 import { load } from '../support/load.ts';
 
 test('a plan says which prices come from the table, from which text and whose', async () => {
@@ -47,4 +48,32 @@ test('a plan says what to do about a model without a price, and when no key is s
   const { text } = describePlan({ loaded, estimate: estimateRun(loaded.spec, loaded.suites) });
   expect(text).toContain('Without a price: small (check the name, or give the model a "price")');
   expect(text).toContain('No model could be run: set these variables first');
+});
+
+test('a plan names the judges, counts their questions, and says when one could not be asked', async () => {
+  const loaded = await load({
+    models: ['mock:oracle'],
+    providers: [
+      {
+        id: 'own',
+        kind: 'openai-compatible',
+        baseUrl: 'http://127.0.0.1:9/v1',
+        apiKeyEnv: 'ASSAY_TEST_UNSET',
+      },
+    ],
+    judge: { model: 'own:wise', params: { maxOutputTokens: 100 }, price: { input: 0, output: 1000 } },
+    suite: {
+      name: 's',
+      scorers: [{ kind: 'judge', rubric: 'Be just.' }],
+      cases: ['a', 'b'].map((id) => ({ id, input: 'q' })),
+    },
+    attempts: { k: 3 },
+  });
+  const estimate = estimateRun(loaded.spec, loaded.suites);
+  // Six answers, and a question to the judge about each: 100 tokens at 0.001 USD.
+  expect(estimate).toMatchObject({ modelCalls: 12, costUsd: expect.closeTo(0.6, 9) as number });
+  const { text } = describePlan({ loaded, estimate });
+  expect(text).toContain('Judges: own:wise; their questions are counted with each model.');
+  expect(text).toContain('Judge own:wise could not be asked: the variable ASSAY_TEST_UNSET is not set');
+  expect(listKeyNames(loaded.spec)).toEqual(['ASSAY_TEST_UNSET']);
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resumeRun } from '../../src/client/control-run.ts';
 import type { Json } from '../../src/domain/json.ts';
@@ -8,7 +9,7 @@ import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { provider, RUBRIC, runJudged, toDocument } from './judge-runs.ts';
 import { isRight, judgeNaively, JUDGE_USAGE, readAsked, reply, startJudge } from './judge-server.ts';
 import { sendJson, startModelServer } from './model-server.ts';
-import { bash, loadCalls, script } from './support.ts';
+import { bash, begin, cancelAndWait, countOutcomes, loadCalls, script, waitFor } from './support.ts';
 
 let assay: TestAssay;
 beforeAll(async () => {
@@ -208,17 +209,53 @@ test('judges are paid from the budget of the run and apart from the models; pack
   expect(counts).toEqual([12, 12]);
 });
 
-test('a budget that is used up by judges stops the run, and no cell is scored by what was not asked', async () => {
-  await using server = await startJudge();
-  const { result, values } = await judge({
-    ...toDocument({ provider: provider(server), answers: two }),
-    judge: { model: 'judge:wise', params: { maxOutputTokens: 100 }, price: { input: 0, output: 100 } },
-    execution: { taskConcurrency: 1 },
-    budgets: { maxRunUsd: 0.013 },
+test('FE-09 the budget of a run bounds the questions to judges at any width, and no verdict is asked for twice', async () => {
+  const answers = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`c${at}`, 'Paris']));
+  const asked = [];
+  for (const taskConcurrency of [1, 12]) {
+    await using server = await startJudge();
+    const { result, runId, cells } = await judge({
+      ...toDocument({ provider: provider(server), answers }),
+      judge: { model: 'judge:wise', params: { maxOutputTokens: 20 }, price: { input: 0, output: 100 } },
+      execution: { taskConcurrency },
+      // Each question takes all that it may: 20 tokens, 0.002 USD.
+      budgets: { maxRunUsd: 0.01 },
+    });
+    expect(result.state).toBe('stopped_budget');
+    expect(cells.filter(({ outcome }) => outcome?.kind === 'scored')).toHaveLength(5);
+    const questions = (await loadCalls(assay, runId)).filter(({ model_id }) => model_id.startsWith('judge:'));
+    expect(new Set(questions.map(({ case_id }) => case_id)).size).toBe(questions.length);
+    asked.push(server.calls().length);
+  }
+  expect(asked).toEqual([5, 5]);
+});
+
+test('F15 F24 a judge gets no parameter that nobody set, and time of its own when that of the attempt is used up', async () => {
+  await using server = await startModelServer(async (response, seen) => {
+    await sleep(1_200);
+    reply(response, judgeNaively(readAsked(seen)));
   });
-  expect(result.state).toBe('stopped_budget');
-  expect(Object.values(values).filter((value) => value !== null)).toEqual([1, 0]);
-  expect(server.calls()).toHaveLength(2);
+  const { values, result } = await judge(
+    toDocument({
+      provider: provider(server),
+      answers: { c: 'Paris' },
+      rest: { limits: { attemptTime: '1s' } },
+    }),
+  );
+  expect(result.state).toBe('completed');
+  expect(values).toEqual({ c: 1 });
+  expect(Object.keys(server.calls()[0]?.body ?? {}).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    'messages',
+    'model',
+  ]);
+});
+
+test('a run that is cancelled while judges are asked ends at once, and its cells are interrupted', async () => {
+  await using server = await startModelServer(() => undefined);
+  const runId = await begin(assay, toDocument({ provider: provider(server), answers: { c: 'Paris' } }));
+  await waitFor('a judge that was asked', async () => server.calls().length === 1, 60_000);
+  expect(await cancelAndWait(assay, runId)).toBe('CANCELLED');
+  expect(await countOutcomes(assay, runId)).toEqual({ interrupted: 1 });
 });
 
 test('judges read what agents and external programs answer, beside graders in their sessions', async () => {
