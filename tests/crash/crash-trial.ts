@@ -13,6 +13,16 @@ export type CrashTrial = {
   readonly victim: Victim;
   readonly seed: number;
   readonly packing: 'auto' | 'off';
+  /** 200 cells over 8 slots, killed where the seed says, unless given. */
+  readonly size?: TrialSize;
+};
+
+export type TrialSize = {
+  /** Two cells each. */
+  readonly cases: number;
+  readonly slots: number;
+  readonly moments: readonly Moment[];
+  readonly limitMs: number;
 };
 
 export type TrialResult = Findings & {
@@ -27,9 +37,7 @@ export type TrialResult = Findings & {
   readonly workerStartMs: number | null;
 };
 
-const CASES = 100;
-const PLANNED = 2 * CASES;
-const RUN_LIMIT_MS = 240_000;
+const USUAL = { cases: 100, slots: 8, limitMs: 240_000 };
 
 /**
  * One run of 200 cells, started by the real command in a workplace of its own, with `kill -9` at the moments that the
@@ -37,38 +45,45 @@ const RUN_LIMIT_MS = 240_000;
  * `problems` are empty when nothing was lost and nothing repeated.
  */
 export async function runCrashTrial(workplace: Workplace, trial: CrashTrial): Promise<TrialResult> {
-  const plan = planKills(trial.victim, trial.seed, PLANNED);
-  const runId = `${trial.victim}-${trial.seed}`;
+  const { cases, slots, limitMs } = trial.size ?? USUAL;
+  const planned = 2 * cases;
+  const plan = { ...planKills(trial.victim, trial.seed, planned), ...pickMoments(trial) };
+  const runId = toTrialRunId(trial);
   const { endpoint } = workplace;
   const file = workplace.writeRunFile(
-    createDirectRun({ baseUrl: endpoint.baseUrl, cases: CASES, packing: trial.packing }),
+    createDirectRun({ baseUrl: endpoint.baseUrl, cases, slots, packing: trial.packing }),
   );
   const before = endpoint.events().length;
-  const user = new User(workplace, { runId, plan });
+  const user = new User(workplace, { runId, plan, planned });
   await user.startRun(file);
-  const signal = AbortSignal.timeout(RUN_LIMIT_MS);
+  const signal = AbortSignal.timeout(limitMs);
   const kills: Kill[] = [];
   for (const moment of plan.moments) kills.push(await user.killAt(moment, signal));
   const completed = await user.waitForEnd(signal);
   const completionMs = Date.now() - (kills.at(-1)?.toMs ?? 0);
   if (!completed) {
     user.leave();
-    return stuck(workplace, completionMs);
+    return stuck(workplace, { planned, limitMs, completionMs });
   }
   const records = await loadRecords(workplace.dataDir, runId);
   const compared = compareWithLog(records.calls, endpoint.events().slice(before), kills);
-  const problems = [...judgeCells(records), ...compared.problems, ...(await user.judgeEnd())];
+  const problems = [...judgeCells(records, planned), ...compared.problems, ...(await user.judgeEnd())];
   const { typed, workerStartMs } = user;
   return {
     ...compared,
     problems,
-    planned: PLANNED,
-    cellsLost: countLost(records),
+    planned,
+    cellsLost: planned - countScored(records),
     completionMs,
     typed,
     workerStartMs,
   };
 }
+
+export const toTrialRunId = ({ victim, seed }: Pick<CrashTrial, 'victim' | 'seed'>): string =>
+  `${victim}-${seed}`;
+
+const pickMoments = ({ size }: CrashTrial) => (size === undefined ? {} : { moments: size.moments });
 
 /** Stops the stack as a user would, and says what still runs. */
 export async function stopAsUser({ assay, dataDir }: Workplace): Promise<readonly string[]> {
@@ -78,6 +93,8 @@ export async function stopAsUser({ assay, dataDir }: Workplace): Promise<readonl
   return exitCode === 0 ? left : [`"assay down" ended with ${exitCode}: ${stderr}`, ...left];
 }
 
+type WatchedRun = { readonly runId: string; readonly plan: KillPlan; readonly planned: number };
+
 /** What a user does, and sees, while things die. */
 class User {
   typed = 0;
@@ -85,15 +102,17 @@ class User {
   private readonly workplace: Workplace;
   private readonly runId: string;
   private readonly plan: KillPlan;
+  private readonly planned: number;
   /** Requests of earlier runs of this workplace. */
   private readonly askedBefore: number;
   private command: Command | null = null;
 
-  constructor(workplace: Workplace, { runId, plan }: { readonly runId: string; readonly plan: KillPlan }) {
+  constructor(workplace: Workplace, { runId, plan, planned }: WatchedRun) {
     this.workplace = workplace;
     this.runId = runId;
     this.plan = plan;
-    this.askedBefore = workplace.endpoint.events().filter(({ event }) => event === 'asked').length;
+    this.planned = planned;
+    this.askedBefore = workplace.endpoint.countRequests();
   }
 
   async startRun(file: string): Promise<void> {
@@ -165,29 +184,29 @@ class User {
       problems.push(`the watching command ended with ${seen.exitCode}: ${seen.stderr}`);
     const { exitCode, stdout, stderr } = await this.workplace.assay('report', this.runId, '--json');
     const scored = exitCode === 0 ? (JSON.parse(stdout) as { run: { scored: number } }).run.scored : null;
-    if (scored !== PLANNED)
+    if (scored !== this.planned)
       problems.push(`the report says ${scored} scored cells (exit code ${exitCode}): ${stderr}`);
     return problems;
   }
 }
 
-function judgeCells({ state, attempts }: Records): readonly string[] {
+function judgeCells({ state, attempts }: Records, planned: number): readonly string[] {
   const others = attempts.filter(({ outcome }) => outcome !== 'scored');
   return [
     ...(state === 'completed' ? [] : [`the run ended as ${state}`]),
-    ...(attempts.length === PLANNED ? [] : [`${attempts.length} cells instead of ${PLANNED}`]),
+    ...(attempts.length === planned ? [] : [`${attempts.length} cells instead of ${planned}`]),
     ...others.map(({ cell, outcome, detail }) => `${cell} is ${outcome ?? 'not recorded'}: ${detail}`),
   ];
 }
 
-function countLost({ attempts }: Records): number {
-  const recorded = new Set(attempts.filter(({ outcome }) => outcome === 'scored').map(({ cell }) => cell));
-  return PLANNED - recorded.size;
-}
+const countScored = ({ attempts }: Records): number =>
+  new Set(attempts.filter(({ outcome }) => outcome === 'scored').map(({ cell }) => cell)).size;
 
-function stuck(workplace: Workplace, completionMs: number): TrialResult {
+type Stuck = { readonly planned: number; readonly limitMs: number; readonly completionMs: number };
+
+function stuck(workplace: Workplace, { planned, limitMs, completionMs }: Stuck): TrialResult {
   return {
-    problems: [`the run did not end within ${RUN_LIMIT_MS / 1000} s`, ...describeTrouble(workplace)],
+    problems: [`the run did not end within ${limitMs / 1000} s`, ...describeTrouble(workplace)],
     madeAgain: 0,
     extraRequests: 0,
     inFlight: 0,
@@ -195,8 +214,8 @@ function stuck(workplace: Workplace, completionMs: number): TrialResult {
     cutOffMs: null,
     typed: 0,
     workerStartMs: null,
-    planned: PLANNED,
-    cellsLost: PLANNED,
+    planned,
+    cellsLost: planned,
     completionMs,
   };
 }

@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { drawFate, INPUT_TOKENS } from './fates.ts';
 
 /**
  * A model API of its own process: `node endpoint.ts LOG MIN_MS MAX_MS`. Each request is in the log file before it is
@@ -38,19 +39,35 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const call = `${chat.model}/${caseId}/${observations + 1}`;
   count += 1;
   const number = count;
-  const log = (event: string) =>
-    appendFileSync(logFile, `${JSON.stringify({ number, call, event, atMs: Date.now() })}\n`);
+  const log = (event: string, more: object = {}) =>
+    appendFileSync(logFile, `${JSON.stringify({ number, call, event, atMs: Date.now(), ...more })}\n`);
   log('asked');
+  const fate = drawFate(chat.model, number);
+  // What the model has worked is billed, whoever hears of the answer.
+  if (fate.billedTokens > 0) log('billed', { tokens: fate.billedTokens });
   response.on('finish', () => log('answered'));
   await sleep(shortest + Math.random() * (longest - shortest));
+  if (fate.kind === 'cut') return void response.socket?.destroy();
+  response.statusCode = fate.kind === 'busy' ? 503 : 200;
   const command = observations === 0 ? (/^RUN: (.*)$/m.exec(prompt)?.[1] ?? null) : null;
-  response
-    .setHeader('content-type', 'application/json')
-    .end(JSON.stringify(toChatAnswer(chat.model, caseId, command)));
+  response.setHeader('content-type', 'application/json').end(
+    JSON.stringify({
+      ...toChatAnswer(chat.model, caseId, command),
+      ...(fate.kind === 'busy' ? { error: { message: 'try again' } } : {}),
+      ...toUsage(fate.billedTokens),
+    }),
+  );
+}
+
+/** Of models that are billed; the others have used what `toChatAnswer` says. */
+function toUsage(billedTokens: number): object {
+  if (billedTokens === 0) return {};
+  const output = billedTokens - INPUT_TOKENS;
+  return { usage: { prompt_tokens: INPUT_TOKENS, completion_tokens: output, total_tokens: billedTokens } };
 }
 
 /** The id of the case; before that one call of `bash` when the prompt has a line `RUN: command`. */
-function toChatAnswer(model: string, caseId: string, command: string | null): unknown {
+function toChatAnswer(model: string, caseId: string, command: string | null): object {
   const call = {
     id: 'call_1',
     type: 'function',

@@ -76,7 +76,7 @@ export function loadRecords(dataDir: string, runId: string): Promise<Records> {
   });
 }
 
-async function withDatabase<T>(dataDir: string, work: (db: pg.Client) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(dataDir: string, work: (db: pg.Client) => Promise<T>): Promise<T> {
   const port = readStackFile(dataDir)?.postgres?.port;
   if (port === undefined) throw new Error(`no Postgres has been started in ${dataDir}`);
   const db = new pg.Client({

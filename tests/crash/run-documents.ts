@@ -1,19 +1,21 @@
-const toCaseId = (index: number): string => `case-${String(index + 1).padStart(3, '0')}`;
+export const toCaseId = (index: number): string => `case-${String(index + 1).padStart(3, '0')}`;
 
 export type RunDocumentOptions = {
   readonly baseUrl: string;
   readonly cases: number;
   readonly packing: 'auto' | 'off';
+  /** Calls at once; twice as many attempts are open. */
+  readonly slots?: number;
 };
 
 /**
  * Cases x 2 models, 16 attempts at a time over 8 slots of the provider: at any moment some calls are in flight and
  * some wait to be sent.
  */
-export function createDirectRun({ baseUrl, cases, packing }: RunDocumentOptions): unknown {
+export function createDirectRun({ baseUrl, cases, packing, slots = 8 }: RunDocumentOptions): unknown {
   return {
     name: 'crash',
-    ...models(baseUrl, ['left', 'right']),
+    ...models(baseUrl, ['left', 'right'], slots),
     suite: {
       name: 'cells',
       scorers: ['exact'],
@@ -23,7 +25,7 @@ export function createDirectRun({ baseUrl, cases, packing }: RunDocumentOptions)
         target: toCaseId(index),
       })),
     },
-    execution: { taskConcurrency: 16, seed: 7, packing },
+    execution: { taskConcurrency: 2 * slots, seed: 7, packing },
   };
 }
 
@@ -50,7 +52,7 @@ export function createAgentRun(
   };
 }
 
-const models = (baseUrl: string, names: readonly string[]) => ({
+const models = (baseUrl: string, names: readonly string[], slots = 8) => ({
   models: names.map((name) => ({ id: name, provider: 'local', model: name })),
-  providers: [{ id: 'local', kind: 'openai-compatible', baseUrl, limits: { concurrency: 8 } }],
+  providers: [{ id: 'local', kind: 'openai-compatible', baseUrl, limits: { concurrency: slots } }],
 });

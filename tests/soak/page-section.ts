@@ -3,6 +3,8 @@ const SECTIONS = {
   'long agent': 'soak:agent',
   'large file': 'soak:agent',
   'nothing leaks': 'soak:leaks',
+  budgets: 'soak:budget',
+  'large run': 'soak:large',
 } as const;
 type Name = keyof typeof SECTIONS;
 

@@ -146,7 +146,7 @@ test('a paused run is cancelled as any other', async () => {
   await expect(send(runId, 'unpause')).rejects.toThrow('already completed');
 });
 
-test('taskConcurrency is lowered and raised while a run goes on, and holds', async () => {
+test('FE-14 taskConcurrency is lowered and raised while a run goes on, and holds', async () => {
   let open = 0;
   let most = 0;
   const waiting: (() => void)[] = [];
