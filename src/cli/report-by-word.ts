@@ -2,7 +2,7 @@ import { findRun } from '../client/find-run.ts';
 import { loadFailureDetails } from '../client/failure-details.ts';
 import { loadRows } from '../client/report.ts';
 import type { RankingRule } from '../domain/ranking-rule.ts';
-import { formatHtml, type HtmlParts } from '../reports/html.ts';
+import type { HtmlParts } from '../reports/html.ts';
 import { formatCsv } from '../reports/csv.ts';
 import { formatJson } from '../reports/json.ts';
 import { formatJunit } from '../reports/junit.ts';
@@ -40,11 +40,11 @@ export async function reportByWord(
   const { report } = parts;
   const { runId } = report.run;
   if (output !== null) {
-    await replaceFile(output, formatReport(parts, format));
+    await replaceFile(output, await formatReport(parts, format));
     return toResult({ document: { runId, format, output }, text: `Wrote ${output}.`, next: [report.next] });
   }
   if (format !== 'table')
-    return toResult({ document: report, text: withoutLastBreak(formatReport(parts, format)) });
+    return toResult({ document: report, text: withoutLastBreak(await formatReport(parts, format)) });
   return toResult({
     document: report,
     text: formatTable(report, toTableForm(context.settings)).trimEnd(),
@@ -55,7 +55,10 @@ export async function reportByWord(
 const withoutLastBreak = (text: string): string => text.replace(/\r?\n$/, '');
 
 /** The report as a file holds it. */
-function formatReport({ report, rows, details }: HtmlParts, format: ReportFormat): string {
+export async function formatReport(
+  { report, rows, details }: HtmlParts,
+  format: ReportFormat,
+): Promise<string> {
   switch (format) {
     case 'table':
       return formatTable(report, { width: 100, color: false });
@@ -63,8 +66,11 @@ function formatReport({ report, rows, details }: HtmlParts, format: ReportFormat
       return formatMarkdown(report);
     case 'json':
       return formatJson(report);
-    case 'html':
+    case 'html': {
+      // Charts take longer to load than all else.
+      const { formatHtml } = await import('../reports/html.ts');
       return formatHtml({ report, rows, details });
+    }
     case 'csv':
       return formatCsv(rows);
     case 'junit':

@@ -1,6 +1,7 @@
 import type { Figures } from './figure-schema.ts';
+import type { Board, BoardRow } from './report-schema.ts';
 import {
-  toCostText,
+  toSpentText,
   toCountText,
   toDurationText,
   toPercentText,
@@ -11,20 +12,21 @@ import {
 export type Column = {
   readonly head: readonly [string, string];
   /** First line, then lines of less weight. */
-  readonly toLines: (figures: Figures) => readonly string[];
+  readonly toLines: (row: BoardRow, board: Board) => readonly string[];
 };
 
 /** The figures of a board, each with the count behind it. */
 export const COLUMNS: readonly Column[] = [
   { head: ['mean', '95% interval'], toLines: toMeanLines },
-  { head: ['passed', '95% interval'], toLines: toPassLines },
-  { head: ['scored', 'of planned'], toLines: toScoredLines },
-  { head: ['cost', 'tokens'], toLines: toCostLines },
-  { head: ['p50', 'p95'], toLines: toLatencyLines },
+  { head: ['passed', '95% interval'], toLines: ({ figures }) => toPassLines(figures) },
+  { head: ['scored', 'of planned'], toLines: ({ figures }) => toScoredLines(figures) },
+  { head: ['cost', 'tokens'], toLines: ({ figures }) => toCostLines(figures) },
+  { head: ['p50', 'p95'], toLines: ({ figures }) => toLatencyLines(figures) },
 ];
 
-/** The strict mean stands below where errors make it another number. */
-function toMeanLines({ mean, strictMean, outcomes }: Figures): readonly string[] {
+/** Below it stand the mean that ranks where that is over fewer cases, and the strict one where errors make it another. */
+function toMeanLines({ figures, status, sharedMean }: BoardRow, { sharedCases }: Board): readonly string[] {
+  const { mean, strictMean, outcomes } = figures;
   if (mean === null) return ['–'];
   const interval =
     mean.interval === null ? '' : `[${toScoreText(mean.interval.low)}, ${toScoreText(mean.interval.high)}]`;
@@ -32,7 +34,11 @@ function toMeanLines({ mean, strictMean, outcomes }: Figures): readonly string[]
     strictMean === null || outcomes.error === 0
       ? []
       : [`strict ${toScoreText(strictMean.value)} n=${strictMean.cases}`];
-  return [`${toScoreText(mean.value)}  n=${mean.cases}`, interval, ...strict];
+  const shared =
+    status !== 'ranked' || sharedMean === null || sharedCases === mean.cases
+      ? []
+      : [`shared ${toScoreText(sharedMean)} n=${sharedCases}`];
+  return [`${toScoreText(mean.value)}  n=${mean.cases}`, interval, ...shared, ...strict];
 }
 
 function toPassLines({ passRate }: Figures): readonly string[] {
@@ -46,11 +52,14 @@ function toScoredLines({ coverage }: Figures): readonly string[] {
   return [`${coverage.scored}/${coverage.planned}`, coverage.complete ? 'all' : 'partial'];
 }
 
-function toCostLines({ costUsd, usage }: Figures): readonly string[] {
+function toCostLines({ costUsd, knownCostUsd, usage }: Figures): readonly string[] {
   const tokens = toTokens(usage);
-  return [toCostText(costUsd), tokens === null ? '' : `${toCountText(tokens)} tok`];
+  return [toSpentText({ costUsd, knownCostUsd }), tokens === null ? '' : `${toCountText(tokens)} tok`];
 }
 
-function toLatencyLines({ latency }: Figures): readonly string[] {
-  return latency === null ? ['–'] : [toDurationText(latency.p50Ms), toDurationText(latency.p95Ms)];
+/** Its count stands below where it is not that of the scored cells. */
+function toLatencyLines({ latency, coverage }: Figures): readonly string[] {
+  if (latency === null) return ['–'];
+  const count = latency.cells === coverage.scored ? [] : [`n=${latency.cells}`];
+  return [toDurationText(latency.p50Ms), toDurationText(latency.p95Ms), ...count];
 }

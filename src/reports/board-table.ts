@@ -1,6 +1,6 @@
 import CliTable3 from 'cli-table3';
 import { type Column, COLUMNS } from './board-columns.ts';
-import { describeAttempts, describeBoard, describeTags, toRankText } from './report-words.ts';
+import { describeAttempts, describeBoard, describeTags, toRankText, toStandingText } from './report-words.ts';
 import type { Board, BoardRow } from './report-schema.ts';
 import { formatNotes, type Style } from './note-list.ts';
 import { hang, shortenMiddle, toPrintable, toWidth } from './terminal-text.ts';
@@ -44,14 +44,16 @@ type Layout = {
   readonly columns: readonly (Column & { readonly width: number })[];
 };
 
-const LEAST_MODEL_WIDTH = 8;
+/** Room for `disqualified`. */
+const LEAST_MODEL_WIDTH = 12;
 
 /** Columns as wide as their content; on a narrow terminal the last ones are left out rather than broken. */
-function toLayout({ rows }: Board, width: number): Layout {
-  const figures = rows.flatMap((row) => (row.status === 'no_data' ? [] : [row.figures]));
+function toLayout(board: Board, width: number): Layout {
+  const { rows } = board;
+  const shown = rows.filter((row) => row.status !== 'no_data');
   const all = COLUMNS.map((column) => ({
     ...column,
-    width: Math.max(...[...column.head, ...figures.flatMap(column.toLines)].map(toWidth)),
+    width: Math.max(...[...column.head, ...shown.flatMap((row) => column.toLines(row, board))].map(toWidth)),
   }));
   const toRoom = (columns: Layout['columns']): number =>
     width - RANK_WIDTH - GAP - columns.reduce((sum, column) => sum + column.width + GAP, 0);
@@ -59,7 +61,10 @@ function toLayout({ rows }: Board, width: number): Layout {
   const columns = counts
     .map((count) => all.slice(0, count))
     .find((some) => some.length === 1 || toRoom(some) >= LEAST_MODEL_WIDTH);
-  const longest = Math.max(...rows.map((row) => toWidth(toPrintable(row.modelId))), 'model'.length);
+  const longest = Math.max(
+    ...rows.map((row) => toWidth(toPrintable(row.modelId))),
+    ...rows.map((row) => toWidth(toStandingText(row) ?? 'model')),
+  );
   const room = Math.max(LEAST_MODEL_WIDTH, toRoom(columns ?? all));
   return { modelWidth: Math.min(longest, room), columns: columns ?? all };
 }
@@ -113,11 +118,13 @@ function toTableRow({ row, board, layout, style }: RowParts): CliTable3.Horizont
     return ['–', model, { content, colSpan: columns.length }];
   }
   const figures = columns.map((column) => {
-    const [first = '', ...others] = column.toLines(row.figures);
+    const [first = '', ...others] = column.toLines(row, board);
     return [first, ...others.map((line) => colors.dim(line))].join('\n');
   });
   const name = row.rank === 1 ? colors.bold(colors.cyan(model)) : colors.bold(model);
-  return [toRankText(row, board), name, ...figures];
+  const standing = toStandingText(row);
+  const names = standing === null ? name : `${name}\n${colors.yellow(standing)}`;
+  return [toRankText(row, board), names, ...figures];
 }
 
 function formatAttempts(board: Board, { width, colors }: Style): string {

@@ -117,6 +117,10 @@ export const figuresSchema = z.strictObject({
   coverage: coverageSchema,
   outcomes: outcomesSchema,
   costUsd: z.number().min(0).nullable().describe('Null when the cost of any call is unknown.'),
+  knownCostUsd: z
+    .number()
+    .min(0)
+    .describe('Sum of the costs that are known; the same as costUsd unless that is null.'),
   unpricedCells: count,
   usage: usageSchema.describe(
     'Every recorded call: retries, discarded tries and earlier generations included; judges apart.',
@@ -131,7 +135,9 @@ export const figuresSchema = z.strictObject({
       cells: count,
     })
     .nullable()
-    .describe('Time in model calls of a cell, without waits.'),
+    .describe(
+      'Time in model calls of a cell whose agent came to its end (scored or unscored), without waits.',
+    ),
   waitMs: z.number().min(0),
   calls: count,
   retriedCalls: count,

@@ -20,6 +20,11 @@ export function toCostText(costUsd: number | null): string {
   return `$${costUsd.toFixed(costUsd >= 1_000 ? 0 : digits)}`;
 }
 
+/** What was spent: where some of it is not known, at least what is. */
+export function toSpentText({ costUsd, knownCostUsd }: Pick<Figures, 'costUsd' | 'knownCostUsd'>): string {
+  return costUsd === null && knownCostUsd > 0 ? `≥ ${toCostText(knownCostUsd)}` : toCostText(costUsd);
+}
+
 /** Milliseconds as `350ms`, `1.2s`, `3m 5s`. */
 export function toDurationText(durationMs: number): string {
   if (durationMs < 999.5) return `${Math.round(durationMs)}ms`;

@@ -16,7 +16,9 @@ export type Attempts = { readonly k: number; readonly strategy: 'avg' | 'pass' }
 export function toFigures(cells: readonly ReportCell[], attempts: Attempts): Figures {
   const values = toMeanValues(cells, attempts);
   const outcomes = countOutcomes(cells);
-  const latencies = cells.flatMap((cell) => (cell.latencyMs === null ? [] : [cell.latencyMs]));
+  const latencies = cells.flatMap((cell) =>
+    cell.latencyMs === null || !hasAnswered(cell) ? [] : [cell.latencyMs],
+  );
   return {
     mean: toMean(values, cells),
     strictMean: toStrictMean(cells, attempts),
@@ -41,6 +43,10 @@ export function toFigures(cells: readonly ReportCell[], attempts: Attempts): Fig
     analyses: sumAnalyses(cells),
   };
 }
+
+/** Its agent came to its end: of one that was cut off nobody knows how long it would have taken. */
+const hasAnswered = ({ outcome }: ReportCell): boolean =>
+  outcome?.kind === 'scored' || outcome?.kind === 'unscored';
 
 /** Case values behind the mean and the rank. */
 export const toMeanValues = (cells: readonly ReportCell[], attempts: Attempts): readonly CaseValue[] =>
@@ -148,10 +154,12 @@ function countOutcomes(cells: readonly ReportCell[]): Figures['outcomes'] {
 /** Cost, tokens and calls; the cost is unknown as soon as one call's is. */
 export function toCost(
   cells: readonly ReportCell[],
-): Pick<Figures, 'costUsd' | 'unpricedCells' | 'usage' | 'wastedUsage' | 'calls'> {
+): Pick<Figures, 'costUsd' | 'knownCostUsd' | 'unpricedCells' | 'usage' | 'wastedUsage' | 'calls'> {
   const unpricedCells = cells.filter((cell) => !cell.priced).length;
+  const knownCostUsd = sum(cells.map((cell) => cell.costUsd ?? 0));
   return {
-    costUsd: unpricedCells > 0 ? null : sum(cells.map((cell) => cell.costUsd ?? 0)),
+    costUsd: unpricedCells > 0 ? null : knownCostUsd,
+    knownCostUsd,
     unpricedCells,
     usage: sumUsage(cells.map((cell) => cell.usage)),
     wastedUsage: sumUsage(cells.map((cell) => cell.wastedUsage)),

@@ -31,7 +31,7 @@ export function listHtmlFailures(
   const folded = drawn.slice(OPEN);
   return markup`${drawn.slice(0, OPEN)}
 ${folded.length === 0 ? null : markup`<details><summary>${folded.length} more</summary>${folded}</details>`}
-${hidden > 0 ? markup`<p class="soft">${hidden} more are in the JSON form.</p>` : null}`;
+${hidden > 0 ? markup`<p class="soft">${hidden} more are in the ${count > failures.length ? 'CSV' : 'JSON'} form.</p>` : null}`;
 }
 
 function drawFailure(failure: Failure, details: readonly FailureDetail[]): Markup {
@@ -55,7 +55,7 @@ const drawAnswer = ({ answerPreview }: Failure): Markup | null =>
 function drawDetail({ input, expected, transcript }: FailureDetail): Markup {
   return markup`<p>asked:</p><pre>${cut(input)}</pre>
 ${expected === null ? null : markup`<p>expected:</p><pre>${cut(expected)}</pre>`}
-<p>came:</p>${transcript.map(drawMessage)}`;
+<p>came:</p>${transcript.length === 0 ? markup`<p class="soft">nothing</p>` : transcript.map(drawMessage)}`;
 }
 
 function drawMessage(message: Message): Markup {

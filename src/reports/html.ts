@@ -5,7 +5,14 @@ import { type FailureDetail, listHtmlFailures } from './html-failures.ts';
 import { drawMatrix } from './html-matrix.ts';
 import { STYLE } from './html-style.ts';
 import { type Markup, markup, trusted } from './markup.ts';
-import { describeAttempts, describeBoard, describeTags, listRunFacts, toRankText } from './report-words.ts';
+import {
+  describeAttempts,
+  describeBoard,
+  describeTags,
+  listRunFacts,
+  toRankText,
+  toStandingText,
+} from './report-words.ts';
 import type { Board, BoardRow, Note, Report } from './report-schema.ts';
 
 export type HtmlParts = {
@@ -63,11 +70,12 @@ ${drawNotes([...lines, ...board.notes])}${drawMeans(board)}${drawCosts(board)}${
 }
 
 function drawRow(row: BoardRow, board: Board): Markup {
-  const head = markup`<td>${toRankText(row, board)}</td><th scope="row">${row.modelId}</th>`;
+  const standing = toStandingText(row);
+  const head = markup`<td>${toRankText(row, board)}</td><th scope="row">${row.modelId}${standing === null ? null : markup`<small>${standing}</small>`}</th>`;
   if (row.status === 'no_data')
     return markup`<tr>${head}<td class="text" colspan="${COLUMNS.length}">no data: ${row.noDataReason ?? ''}</td></tr>`;
   const figures = COLUMNS.map((column) => {
-    const [first = '', ...others] = column.toLines(row.figures);
+    const [first = '', ...others] = column.toLines(row, board);
     return markup`<td>${first}${others.map((line) => markup`<small>${line}</small>`)}</td>`;
   });
   return markup`<tr>${head}${figures}</tr>`;

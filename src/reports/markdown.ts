@@ -7,7 +7,9 @@ import {
   describeTags,
   listRunFacts,
   SHOWN_FAILURES,
+  toFullForm,
   toRankText,
+  toStandingText,
 } from './report-words.ts';
 import type { Board, BoardRow, Failure, Note, Report } from './report-schema.ts';
 
@@ -47,6 +49,7 @@ function formatRows(board: Board): string {
 }
 
 function toCells(row: BoardRow, board: Board): readonly string[] {
+  const standing = toStandingText(row);
   const model = toMarkdownText(row.modelId);
   if (row.status === 'no_data') {
     return [
@@ -58,13 +61,17 @@ function toCells(row: BoardRow, board: Board): readonly string[] {
   }
   const figures = COLUMNS.map((column) =>
     column
-      .toLines(row.figures)
+      .toLines(row, board)
       .filter((line) => line !== '')
       // Figures are this program's own: only `<1%` could be taken for markup.
       .map((line) => line.replaceAll('<', '&lt;').replaceAll(/\s+/g, ' '))
       .join('<br>'),
   );
-  return [toRankText(row, board), row.rank === 1 ? `**${model}**` : model, ...figures];
+  return [
+    toRankText(row, board),
+    `${row.rank === 1 ? `**${model}**` : model}${standing === null ? '' : `<br>${standing}`}`,
+    ...figures,
+  ];
 }
 
 const toTableLine = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
@@ -77,11 +84,15 @@ function formatGates({ gateFailures }: Report): readonly string[] {
   return ['## Gates not met', gateFailures.map(({ message }) => `- ${toMarkdownText(message)}`).join('\n')];
 }
 
-function formatFailures({ failures, failureCount, run }: Report): readonly string[] {
+function formatFailures(report: Report): readonly string[] {
+  const { failures, failureCount, run } = report;
   if (failures.length === 0) return [];
   const shown = failures.slice(0, SHOWN_FAILURES);
   const hidden = failureCount - shown.length;
-  const more = hidden > 0 ? [`- … ${hidden} more: ${toCode(`assay report ${run.runId} --format json`)}`] : [];
+  const more =
+    hidden > 0
+      ? [`- … ${hidden} more: ${toCode(`assay report ${run.runId} --format ${toFullForm(report)}`)}`]
+      : [];
   return ['## Failures', [...shown.map(formatFailure), ...more].join('\n')];
 }
 

@@ -20,6 +20,8 @@ export function toBoardNotes(facts: BoardFacts): Note[] {
     toNote('shared_cases', explainShared(facts)),
     ...rows.flatMap((row) => toNote('weights', explainWeights(row, rows[0]), row.modelId)),
     toNote('margin', explainMargin(facts)),
+    toNote('shared_rank', explainSharedRank(facts)),
+    toNote('case_means', explainCaseMeans(facts)),
     toNote('single_survivor', explainSurvivor(facts)),
     toNote('front', explainFront(facts)),
     toNote(
@@ -40,6 +42,30 @@ function explainShared({ rows, ranking }: BoardFacts): string | null {
   const most = Math.max(0, ...ranked.map((row) => row.figures.mean?.cases ?? 0));
   if (ranked.length < 2 || ranking.sharedCases === most) return null;
   return `ranks compare the ${count(ranking.sharedCases, 'case')} that all ${ranked.length} ranked models have, of up to ${most}`;
+}
+
+/** What a shared rank says, where the means of one band lie apart. */
+function explainSharedRank({ rows, ranking }: BoardFacts): string | null {
+  const bands = Map.groupBy(
+    rows.filter((row) => row.status === 'ranked'),
+    ({ band }) => band,
+  );
+  const isWide = [...bands.values()].some((own) => new Set(own.map(({ sharedMean }) => sharedMean)).size > 1);
+  if (!isWide) return null;
+  return `models that share a rank cannot be told apart from the first of them, case by case on what all have (each comparison at the ${toPercentLevel(ranking.alpha)} level): their order says nothing`;
+}
+
+const toPercentLevel = (alpha: number): string => `${Number((alpha * 100).toPrecision(2))}%`;
+
+/** Whoever divides the counts gets another share: says why. */
+function explainCaseMeans({ rows }: BoardFacts): string | null {
+  const differs = rows.some(
+    ({ figures: { passRate } }) =>
+      passRate !== null && Math.abs(passRate.value - passRate.passes / passRate.attempts) >= 0.005,
+  );
+  return differs
+    ? 'shares and means are averaged over cases, each case by its own attempts and weight; beside them stand counts of attempts'
+    : null;
 }
 
 /** What the weighted sum of a model is made of; the rule stands with the first. */
@@ -74,8 +100,8 @@ function explainFront({ rows }: BoardFacts): string | null {
   const beaten =
     rest === 0
       ? ''
-      : `; ${rest === 1 ? '1 other is' : `${rest} others are`} neither better nor cheaper than one of these`;
-  return `best by mean and cost of an attempt: ${named.join(', ')}${beaten}`;
+      : `; ${rest === 1 ? '1 other is' : `${rest} others are`} no better than one of these and no cheaper`;
+  return `no model is as good and as cheap as (mean, cost of an attempt): ${named.join(', ')}${beaten}`;
 }
 
 const SMALL_MARGIN = 0.02;
@@ -132,7 +158,7 @@ function toModelNotes(row: BoardRow, ranking: BoardRanking): readonly (Note | nu
     note(
       'waits',
       figures.waitMs >= 60_000 &&
-        `waited ${toDurationText(figures.waitMs)} for slots and retries, not part of the latency`,
+        `waited ${toDurationText(figures.waitMs)} in all for slots, rates and retries, not part of the latency`,
     ),
     note('wasted', explainWaste(figures)),
   ];

@@ -158,6 +158,7 @@ export const reportSchema = z
     next: z.string().describe('The next command to type.'),
     totals: z.strictObject({
       costUsd: z.number().min(0).nullable(),
+      knownCostUsd: z.number().min(0).describe('Sum of the costs that are known.'),
       unpricedCells: count,
       usage: usageSchema,
       wastedUsage: usageSchema,

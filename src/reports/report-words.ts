@@ -1,5 +1,5 @@
 import {
-  toCostText,
+  toSpentText,
   toCountText,
   toDurationText,
   toPercentText,
@@ -11,6 +11,10 @@ import { shortenMiddle, toPrintable } from './terminal-text.ts';
 
 /** What every form of the report says in the same words. Texts of others are printable, and not escaped. */
 
+/** Form that has all failures: the JSON report lists a thousand groups. */
+export const toFullForm = ({ failures, failureCount }: Report): 'csv' | 'json' =>
+  failureCount > failures.length ? 'csv' : 'json';
+
 /** Groups of failures that are listed; the rest is counted. */
 export const SHOWN_FAILURES = 8;
 
@@ -19,7 +23,7 @@ export function listRunFacts({ run, totals }: Report): readonly string[] {
   const tokens = toTokens(totals.usage);
   const elapsed = toElapsed(run);
   return [
-    toCostText(totals.costUsd),
+    toSpentText(totals),
     ...(tokens === null ? [] : [`${toCountText(tokens)} tokens`]),
     totals.calls === 1 ? '1 model call' : `${toCountText(totals.calls)} model calls`,
     ...(elapsed === null ? [] : [toDurationText(elapsed)]),
@@ -46,6 +50,19 @@ export function toRankText(row: BoardRow, board: Board): string {
   if (row.rank === null) return '–';
   const isShared = board.rows.filter((other) => other.rank === row.rank).length > 1;
   return `${row.rank}${isShared ? '=' : ''}`;
+}
+
+/** Why a model has no rank, in a word or two; null = it has one, or no data, which says why itself. */
+export function toStandingText({ status }: BoardRow): string | null {
+  switch (status) {
+    case 'disqualified':
+      return 'disqualified';
+    case 'unranked':
+      return 'not ranked';
+    case 'ranked':
+    case 'no_data':
+      return null;
+  }
 }
 
 /** pass@k and pass^k of every model that has them, with the cases that have enough attempts; null = of none. */

@@ -1,7 +1,7 @@
 import picocolors from 'picocolors';
 import { formatBoard } from './board-table.ts';
 import { formatNotes, type Style } from './note-list.ts';
-import { describeFailure, listRunFacts, SHOWN_FAILURES } from './report-words.ts';
+import { describeFailure, listRunFacts, SHOWN_FAILURES, toFullForm } from './report-words.ts';
 import type { Failure, Report } from './report-schema.ts';
 import { hang, shortenMiddle, toPrintable } from './terminal-text.ts';
 
@@ -48,12 +48,15 @@ function formatGates({ gateFailures }: Report, { width, colors }: Style): string
   return [colors.bold('Gates not met'), ...lines.map((line) => colors.red(line))].join('\n');
 }
 
-function formatFailures({ run, failures, failureCount }: Report, style: Style): string {
+function formatFailures(report: Report, style: Style): string {
+  const { run, failures, failureCount } = report;
   if (failures.length === 0) return '';
   const shown = failures.slice(0, SHOWN_FAILURES);
   const hidden = failureCount - shown.length;
   const more =
-    hidden > 0 ? [style.colors.dim(`  … ${hidden} more: assay report ${run.runId} --format json`)] : [];
+    hidden > 0
+      ? [style.colors.dim(`  … ${hidden} more: assay report ${run.runId} --format ${toFullForm(report)}`)]
+      : [];
   const lines = shown.flatMap((failure) => formatFailure(failure, style));
   return [style.colors.bold('Failures'), ...lines, ...more].join('\n');
 }

@@ -25,11 +25,12 @@ test('every cell of a crowded run is a line that another reader reads, and what 
     outcome: 'scored',
     score: '1',
     pass: 'true',
-    'score:exact': '0',
-    costUsd: '0.001',
+    'score:exact': '1',
+    costUsd: '0.002',
   });
   const qwen = lines.filter(({ model }) => model === 'local:qwen');
-  expect(new Set(qwen.map(({ costUsd }) => costUsd))).toEqual(new Set(['']));
+  const answered = qwen.filter(({ outcome }) => outcome === 'scored');
+  expect(new Set(answered.map(({ costUsd }) => costUsd))).toEqual(new Set(['']));
   expect(qwen[0]).toMatchObject({ outcome: 'infra', score: '', pass: '', reason: 'connection' });
 });
 

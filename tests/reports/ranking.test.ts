@@ -198,7 +198,7 @@ test('the front holds models that no other one beats on cost and quality at once
   const front = board.rows.filter((row) => row.onFront).map(({ modelId }) => modelId);
   expect(front).toEqual(['best', 'cheap']);
   expect(board.notes.find(({ code }) => code === 'front')?.text).toBe(
-    'best by mean and cost of an attempt: best (1.00, $0.10), cheap (0.80, $0.010); 2 others are neither better nor cheaper than one of these',
+    'no model is as good and as cheap as (mean, cost of an attempt): best (1.00, $0.10), cheap (0.80, $0.010); 2 others are no better than one of these and no cheaper',
   );
 });
 
