@@ -27,6 +27,7 @@ import { analyze } from './analyze.ts';
 import { findAnswered } from './answered.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { CellPlace } from './run-reader.ts';
+import { loadOpinions, pickOpinions } from './opinions.ts';
 import { findRunScorer, placeOfScorer } from './run-code.ts';
 import { isRefusal } from './until-written.ts';
 
@@ -186,7 +187,7 @@ async function collectScores(
   const scores: Score[] = [];
   for (const spec of place.scorers) {
     const at = placeOfScorer(place.plan.spec.module, spec.kind);
-    const own = opinions.filter(({ scorer }) => scorer === spec.name);
+    const own = pickOpinions(spec, place.plan.spec.judges, opinions);
     const verdict =
       at === 'local' || (at === 'judge' && own.length > 0)
         ? await judge(dependencies, { spec, place, target, text, session: null, measured, opinions: own })
@@ -205,16 +206,6 @@ async function measure(
     ({ kind }) => findRunScorer(modules, place.plan, kind).measures === true,
   );
   return isAsked ? await loadMeasured(db, answered) : undefined;
-}
-
-async function loadOpinions(
-  { blobs }: Dependencies,
-  { opinionsDigests = [] }: RecordInput,
-): Promise<readonly JudgeOpinion[]> {
-  const loaded = await Promise.all(
-    opinionsDigests.map((digest) => blobs.loadJson(digest) as Promise<JudgeOpinion[]>),
-  );
-  return loaded.flat();
 }
 
 /** Scores that were given before, in a session or in a process of the run file. */

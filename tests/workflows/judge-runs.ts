@@ -2,7 +2,7 @@ import type { Json } from '../../src/domain/json.ts';
 import type { Score } from '../../src/domain/score.ts';
 import { loadReportRows } from '../../src/store/report-rows.ts';
 import type { TestAssay } from '../support/assay.ts';
-import { begin } from './support.ts';
+import { begin, loadCalls } from './support.ts';
 
 export const RUBRIC = 'Pass when the answer names the capital that the reference names.';
 
@@ -56,3 +56,9 @@ export async function runJudged(assay: TestAssay, document: { readonly [key: str
 /** The judge's provider, as the documents here name it. */
 export const provider = (server: { provider: (more?: object) => object }, more: object = {}): Json =>
   server.provider({ id: 'judge', ...more }) as Json;
+
+/** States of the calls of the judge, in the order in which they were begun. */
+export async function listStates(assay: TestAssay, runId: string): Promise<readonly string[]> {
+  const calls = await loadCalls(assay, runId);
+  return calls.filter(({ model_id }) => model_id === 'judge:judge:wise').map(({ state }) => state);
+}
