@@ -11,12 +11,14 @@ import { loadPlan } from '../store/plans.ts';
 import { listRequests, type RequestRow } from '../store/requests.ts';
 import { loadProgress, type ProgressRow } from '../store/progress.ts';
 import type { RunRow } from '../store/runs.ts';
+import { listWidths, type WidthRow } from '../store/widths.ts';
 import type { CommandContext } from './command.ts';
 import { toResult, type CommandResult } from './command-result.ts';
 import { countOf, formatDuration, formatMoment, formatState, formatUsd } from './format.ts';
 import { formatEngine } from './format-engine.ts';
 import { toRunUrl, withRuns } from './open-assay.ts';
 import { formatTextTable } from './text-table.ts';
+import { formatWidths } from './format-widths.ts';
 import { describeAsked, listOpenNext } from './waiting-run.ts';
 
 /** `assay show RUN` */
@@ -30,7 +32,8 @@ export async function showRun(word: string, context: CommandContext): Promise<Co
     // What an engine does now says nothing about a run that has ended.
     const engines = isTerminal(run.state) ? [] : await loadEngineStates(connection.db, run.runId);
     const requests = await listRequests(connection.db, run.runId);
-    const facts = { run, plan, requests, rows, asked, engines, temporalUrl, changes };
+    const widths = await listWidths(connection.db, run.runId);
+    const facts = { run, plan, requests, rows, asked, engines, temporalUrl, changes, widths };
     return toResult({ document: toDocument(facts), text: toText(facts), next: toNext(run, plan) });
   });
 }
@@ -44,9 +47,11 @@ type Facts = {
   readonly asked: readonly AskedCallRow[];
   readonly temporalUrl: string | null;
   readonly changes: readonly RecordedChange[];
+  readonly widths: readonly WidthRow[];
 };
 
-function toDocument({ run, plan, requests, rows, asked, engines, temporalUrl, changes }: Facts): object {
+function toDocument({ run, plan, requests, rows, ...facts }: Facts): object {
+  const { asked, engines, temporalUrl, changes, widths } = facts;
   return {
     run,
     temporalUrl,
@@ -57,10 +62,12 @@ function toDocument({ run, plan, requests, rows, asked, engines, temporalUrl, ch
     engines,
     asked,
     changes,
+    widths,
   };
 }
 
-function toText({ run, plan, requests, rows, asked, engines, temporalUrl, changes }: Facts): string {
+function toText({ run, plan, requests, rows, ...others }: Facts): string {
+  const { asked, engines, temporalUrl, changes, widths } = others;
   const totals = sumProgress(rows);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Run', run.runId],
@@ -87,6 +94,7 @@ function toText({ run, plan, requests, rows, asked, engines, temporalUrl, change
     rows.length === 0 ? '' : toTable(rows),
     describeAsked(run.runId, asked),
     changes.map(toChangeLine).join('\n'),
+    widths.length === 0 ? '' : formatWidths(widths),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }

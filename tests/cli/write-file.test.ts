@@ -42,7 +42,7 @@ test('a link goes on leading to the file that is replaced', async () => {
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'a full disk is told, and a device is never replaced by a file',
+  'C4 a full disk is told, and a device is never replaced by a file',
   async () => {
     await expect(replaceFile('/dev/full', 'x')).rejects.toThrow('the disk is full');
     expect(lstatSync('/dev/full').isCharacterDevice()).toBe(true);

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatWidths } from '../../src/cli/format-widths.ts';
+import { listWidths } from '../../src/store/widths.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { answerSum, sendJson, startModelServer } from './model-server.ts';
 import {
@@ -146,7 +148,7 @@ test('a paused run is cancelled as any other', async () => {
   await expect(send(runId, 'unpause')).rejects.toThrow('already completed');
 });
 
-test('FE-14 taskConcurrency is lowered and raised while a run goes on, and holds', async () => {
+test('FE-14 taskConcurrency is lowered and raised while a run goes on, and holds; errors and cost are told for each', async () => {
   let open = 0;
   let most = 0;
   const waiting: (() => void)[] = [];
@@ -164,7 +166,7 @@ test('FE-14 taskConcurrency is lowered and raised while a run goes on, and holds
   const release = (count: number) => waiting.splice(0, count).forEach((resolve) => resolve());
   const runId = await begin(assay, {
     providers: [server.provider({ limits: { concurrency: 50 } })],
-    models: [{ id: 'one', provider: 'local', model: 'm' }],
+    models: [{ id: 'one', provider: 'local', model: 'm', price: { input: 1, output: 1 } }],
     suite: sums(60),
     execution: { taskConcurrency: 8 },
   });
@@ -188,6 +190,16 @@ test('FE-14 taskConcurrency is lowered and raised while a run goes on, and holds
   expect(await ended).toMatchObject({ state: 'completed', outcomes: { scored: 60 } });
   clearInterval(pump);
   expect((await listChanges(runId)).map(([, from, to]) => `${from} ${to}`)).toEqual(['8 2', '2 12', '12 50']);
+  const widths = await listWidths(assay.db, runId);
+  expect(widths.map((one) => one.taskConcurrency)).toEqual([8, 2, 12, 50]);
+  expect(widths.reduce((sum, { cells }) => sum + cells, 0)).toBe(60);
+  // The probe was answered at the first width, 20 calls at the second; each takes 100 tokens and gives 50.
+  expect(widths.slice(0, 2)).toMatchObject([
+    { calls: 1, failedCalls: 0, failedCells: 0 },
+    { calls: 20, failedCalls: 0, failedCells: 0 },
+  ]);
+  expect(widths[1]?.costUsd).toBeCloseTo(20 * 0.00015, 8);
+  expect(formatWidths(widths)).toMatch(/2 +\S+ \S+ .* 20 +0 \(0 %\) +\$0\.003/);
 });
 
 test('caps are raised, never lowered, and slots and the time limit are set', async () => {
