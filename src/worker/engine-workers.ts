@@ -134,10 +134,8 @@ export class EngineWorkers {
       ...common,
       taskQueue: toModelQueue(engineId),
       activities: {
-        callModel: async (input: Parameters<Activities['callModel']>[0]) => {
-          await withHeartbeat((signal) => slots.enter(signal));
-          return await activities.callModel(input);
-        },
+        callModel: enterFirst(slots, activities.callModel),
+        askJudges: enterFirst(slots, activities.askJudges),
       },
       tuner: { ...UNUSED_SLOTS, activityTaskSlotSupplier: slots },
       activityTaskPollerBehavior: { type: 'simple-maximum', maximum: POLLERS },
@@ -171,3 +169,11 @@ export class EngineWorkers {
     void gone.ended.finally(() => this.leaving.delete(gone.ended));
   }
 }
+
+/** A task that its poll brought while its slot was lent waits, and says that it lives. */
+const enterFirst =
+  <Input, Result>(slots: EngineSlots, activity: (input: Input) => Promise<Result>) =>
+  async (input: Input): Promise<Result> => {
+    await withHeartbeat((signal) => slots.enter(signal));
+    return await activity(input);
+  };
