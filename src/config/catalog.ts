@@ -15,6 +15,8 @@ export type ScorerInCatalog = {
   readonly threshold?: number;
   /** Whether its option `file` names a text that is read into `code`. */
   readonly readsCode?: boolean;
+  /** Whether an attempt of a model without a price cannot be judged. */
+  readonly needsPrice?: boolean;
 };
 
 /** What a file may name as a scorer, by kind. */

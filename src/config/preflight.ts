@@ -4,6 +4,7 @@ import type { ScorerSpec } from '../domain/suite.ts';
 import type { Gathered } from './catalog.ts';
 import { findCommandProblems } from './check-commands.ts';
 import { checkJudges } from './check-judges.ts';
+import { checkPrices } from './check-prices.ts';
 import type { LoadedSuite } from './load-suite.ts';
 import { toProblem } from './problem.ts';
 import { createLineSource } from './source.ts';
@@ -26,6 +27,7 @@ export function checkBeforeStart(ready: Ready): void {
     checkCommand(request, ready);
   }
   checkJudges(ready);
+  checkPrices(ready);
   checkBudgets(ready);
 }
 

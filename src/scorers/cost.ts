@@ -16,6 +16,7 @@ export const cost: Scorer = {
   options,
   place: 'local',
   measures: true,
+  needsPrice: true,
   needsTarget: () => false,
   score: async (input) => judge(input),
 };

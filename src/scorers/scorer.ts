@@ -74,5 +74,7 @@ export interface Scorer {
   readonly measures?: boolean;
   /** Whether its option `file` names a text that is read into `code` when the suite is. */
   readonly readsCode?: boolean;
+  /** Whether an attempt of a model without a price cannot be judged. */
+  readonly needsPrice?: boolean;
   score(input: ScoreInput): Promise<ScorerVerdict>;
 }

@@ -74,6 +74,31 @@ test('the agent harness needs an environment, and a scorer of a session too', as
   ]);
 });
 
+test('C27 what judges or caps the cost of an attempt needs the price of every model that it meets', async () => {
+  const run = (more: string, model = 'p:x'): string =>
+    `models: [${model}]\nproviders: [{ id: p, kind: openai-compatible, baseUrl: http://h }]\nsuite: s.yaml\n${more}`;
+  const find = async (text: string, scorer = '{ kind: cost, maxUsd: 0.1 }') =>
+    toMessages(
+      await findProblems({
+        'run.yaml': text,
+        's.yaml': `scorers: [includes, ${scorer}]\ncases: [{ input: q, target: a }]\n`,
+      }),
+    );
+  const [problem, ...others] = await find(run(''));
+  expect(others).toEqual([]);
+  expect(problem).toContain(
+    'scorer "cost" is required and judges what an attempt costs, and these models have no price: p:x. Give each a "price", or the scorer "required: false"',
+  );
+  expect(await find(run(''), '{ kind: cost, maxUsd: 0.1, required: false }')).toEqual([]);
+  expect(await find(run('', '{ provider: p, model: x, price: { input: 1, output: 2 } }'))).toEqual([]);
+  expect(await find(run('', 'mock:oracle'))).toEqual([]);
+  const capped = run('limits: { attemptCostUsd: 1 }\n');
+  expect(await find(capped, 'exact')).toEqual([
+    expect.stringContaining('limits.attemptCostUsd cannot hold for models without a price: p:x.'),
+  ]);
+  expect(await find(`${capped}budgets: { allowUnpriced: true }\n`, 'exact')).toEqual([]);
+});
+
 test('a budget needs prices and a bound on every answer; mock models are free', async () => {
   const run = (budgets: string, model = 'p:x'): string =>
     `models: [${model}]\nproviders: [{ id: p, kind: openai-compatible, baseUrl: http://h }]\nsuite: s.yaml\nbudgets: ${budgets}\n`;
