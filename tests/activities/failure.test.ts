@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import { comeBack, fatal, toApplicationFailure } from '../../src/activities/failure.ts';
+import { checkPayload, comeBack, fatal, toApplicationFailure } from '../../src/activities/failure.ts';
 import { createRedactor } from '../../src/domain/redact.ts';
 
 const SECRET = 'hush-hush-9';
@@ -54,4 +54,15 @@ test('what our own failures say of retries stays, and a cancellation is let thro
   const cancelled = new CancelledFailure('CANCELLED');
   expect(toApplicationFailure(cancelled, redact)).toBe(cancelled);
   expect(toApplicationFailure('just text', redact)).toMatchObject({ type: 'Error', message: 'just text' });
+});
+
+test('C29 a result that is too large for a history fails by name, with its size, and is not tried again', () => {
+  expect(checkPayload('runTool', { preview: 'short' })).toEqual({ preview: 'short' });
+  expect(() => checkPayload('runTool', { text: 'x'.repeat(65_536) })).toThrow(
+    expect.objectContaining({
+      type: 'PayloadTooLarge',
+      nonRetryable: true,
+      message: 'runTool returned 65547 bytes; a result may have at most 65536',
+    }),
+  );
 });

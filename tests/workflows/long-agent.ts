@@ -57,7 +57,10 @@ export async function runLongAgent(
 }
 
 /** Of all executions of a workflow, the first first. */
-async function loadHistories({ client }: Place, workflowId: string): Promise<History[]> {
+export async function loadHistories(
+  { client }: Pick<Place, 'client'>,
+  workflowId: string,
+): Promise<History[]> {
   const found: (History & { readonly startMs: number })[] = [];
   for await (const execution of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
     const handle = client.workflow.getHandle(workflowId, execution.runId);
