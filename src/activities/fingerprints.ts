@@ -36,6 +36,7 @@ export function printTasks(
 }
 
 type Place = { readonly spec: RunSpec; readonly request: RequestSpec; readonly suite: Suite };
+type GradedPlace = Pick<Place, 'spec' | 'request'> & { readonly suite: Pick<Suite, 'scorers'> };
 type Grading = Pick<TaskPrints, 'gradingDigest' | 'gradable'>;
 
 /** The fingerprints of one request: of its models, of its cases, and of both. */
@@ -93,7 +94,11 @@ const printSetup = (
     }),
   );
 
-function printGrading({ spec, request, suite }: Place, { testCase, target }: SuiteCase): Grading {
+/** What the scores of a case depend on, and whether an answer to it can be graded later. */
+export function printGrading(
+  { spec, request, suite }: GradedPlace,
+  { testCase, target }: SuiteCase,
+): Grading {
   const scorers = testCase.scorers ?? suite.scorers;
   const inSession = gradesInSession(spec, scorers);
   const gradingDigest = digest(toGrading({ spec, request, scorers, testCase, target, inSession }));

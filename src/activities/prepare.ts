@@ -27,6 +27,7 @@ import { readDocument } from './read-document.ts';
 import { toBrief } from './run-brief.ts';
 import { toRequestPlans } from './request-plans.ts';
 import { loadSource, reuseCells } from './reuse.ts';
+import { openGrading } from './score-again.ts';
 import { workflowIdOf } from './workflow-id.ts';
 
 export type PrepareInput = RunInput & {
@@ -47,6 +48,7 @@ async function prepare(dependencies: Dependencies, input: PrepareInput): Promise
     throw fatal('UnknownRun', `there is no run "${input.runId}" to resume in this database`);
   }
   if (run !== null && input.resume !== undefined) return await reopen(dependencies, run, input);
+  if (input.score !== undefined) return await scoreAgain(dependencies, run, input);
   if (run !== null && run.finishedAt !== null) return await over(dependencies, run);
   if (run === null || run.planDigest === null) {
     const elsewhere = await plan(dependencies, input);
@@ -84,6 +86,24 @@ async function findNeed(
   if (spec.budgets.confirmAboveUsd === null) return null;
   const openCells = await countCellsByModel(db, { runId, outcomes: [] });
   return findApprovalNeed(spec.budgets, estimateOpenUsd(estimate, openCells));
+}
+
+/** Opens the next generation with every answer that can be graded; a redelivery finds it open. */
+async function scoreAgain(
+  dependencies: Dependencies,
+  run: RunRow | null,
+  input: PrepareInput,
+): Promise<PreparedRun> {
+  const { runId, score = {} } = input;
+  if (run === null) throw fatal('UnknownRun', `there is no run "${runId}" to score in this database`);
+  if (run.planDigest === null) throw fatal('InvalidRun', `run "${runId}" was not planned: it has no answers`);
+  const plan = await loadPlan(dependencies.db, runId);
+  await openGrading(dependencies, plan, score);
+  // Nobody but judges is called.
+  const engines = listEngines({ ...plan.spec, models: [] }, []);
+  await saveRunEngines(dependencies.db, { runId, engines });
+  await resetEngines(dependencies.db, { runId, engineIds: engines.map(({ engineId }) => engineId) });
+  return await ready(dependencies, input);
 }
 
 /** Opens the next generation with exactly the asked cells; a redelivery finds it open. */

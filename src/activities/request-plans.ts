@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CheckedRequest } from './check-environments.ts';
 import type { ReadRun } from './read-document.ts';
-import type { RequestPlan } from '../domain/plan.ts';
+import type { RequestPlan, RunPlan } from '../domain/plan.ts';
 import { listJudges } from '../domain/judge.ts';
 import type { ScorerSpec, Suite } from '../domain/suite.ts';
 import { placeOfScorer } from './run-code.ts';
@@ -38,9 +38,29 @@ export const toRequestPlans = (
     };
   });
 
+/** The requests of a plan as they are graded by other scorers, all cases alike. */
+export const withScorers = (plan: RunPlan, scorers: readonly ScorerSpec[] | null): RunPlan =>
+  scorers === null
+    ? plan
+    : { ...plan, requests: plan.requests.map((request) => regrade(request, plan.spec, scorers)) };
+
+function regrade(request: RequestPlan, spec: RunPlan['spec'], scorers: readonly ScorerSpec[]): RequestPlan {
+  const { processScorers: _process, judgeEngines: _judges, ...rest } = request;
+  const suite = { scorers, cases: [] };
+  const places = listPlaces(suite, spec.module);
+  const judgeEngines = places.has('judge') ? listJudgeEngines(suite, spec) : [];
+  return {
+    ...rest,
+    scorers,
+    sessionScorers: places.has('session'),
+    ...(places.has('process') ? { processScorers: true } : {}),
+    ...(judgeEngines.length > 0 ? { judgeEngines } : {}),
+  };
+}
+
 /** In the order of the judges. */
 function listJudgeEngines(
-  suite: Suite,
+  suite: Pick<Suite, 'scorers' | 'cases'>,
   { judges = [], providers, module }: ReadRun['spec'],
 ): readonly string[] {
   const asked = new Set(
@@ -53,10 +73,13 @@ function listJudgeEngines(
   return [...new Set(engines.map(toEngineId))];
 }
 
-const listScorers = (suite: Suite): readonly ScorerSpec[] =>
+const listScorers = (suite: Pick<Suite, 'scorers' | 'cases'>): readonly ScorerSpec[] =>
   [suite.scorers, ...suite.cases.map((one) => one.testCase.scorers ?? [])].flat();
 
-function listPlaces(suite: Suite, module: RunModule | undefined): ReadonlySet<Scorer['place']> {
+function listPlaces(
+  suite: Pick<Suite, 'scorers' | 'cases'>,
+  module: RunModule | undefined,
+): ReadonlySet<Scorer['place']> {
   return new Set(
     [...new Set(listScorers(suite).map(({ kind }) => kind))].map((kind) => placeOfScorer(module, kind)),
   );

@@ -5,10 +5,12 @@ import type { HarnessSpec } from '../domain/run.ts';
 import { formatTally } from '../domain/tally.ts';
 import type { PreparedRun, RequestBrief } from '../domain/workflow-brief.ts';
 import { toEngineId } from '../providers/lookup.ts';
+import { loadGrading } from '../store/gradings.ts';
 import { countOpenCells, loadOutcomeCounts, type OpenCells } from '../store/outcome-counts.ts';
 import type { RunRow } from '../store/runs.ts';
 import type { Dependencies } from './dependencies.ts';
 import { providerOf } from './preflight.ts';
+import { withScorers } from './request-plans.ts';
 import { findRunTool } from './run-code.ts';
 
 /** Task queue of an engine; workers open it while a run needs it. */
@@ -18,10 +20,12 @@ export const toModelQueue = (engineId: string): string => `assay-model-${engineI
 export async function toBrief(
   dependencies: Dependencies,
   run: RunRow,
-  plan: RunPlan,
+  recorded: RunPlan,
 ): Promise<Omit<Extract<PreparedRun, { kind: 'ready' }>, 'approval'>> {
   const { db, now } = dependencies;
-  const { spec } = plan;
+  const { spec } = recorded;
+  const { scorers, scoreVersion } = await loadGrading(db, run);
+  const plan = withScorers(recorded, scorers);
   const open = await countOpenCells(db, run);
   const requests = plan.requests.map((request): RequestBrief => ({
     index: request.index,
@@ -58,6 +62,7 @@ export async function toBrief(
       ),
       startedAtMs: startMs,
       searchAttributes: await dependencies.hasSearchAttributes(),
+      ...(scoreVersion > 1 ? { scoreVersion } : {}),
     },
     requests,
     ...listUnprepared(plan, open),

@@ -9,6 +9,7 @@ import {
   type Target,
   type TestCase,
 } from '../domain/suite.ts';
+import { loadGrading, type Grading } from '../store/gradings.ts';
 import { loadCases, loadPlan, type StoredCase } from '../store/plans.ts';
 import type { Db } from '../store/pool.ts';
 import { fatal } from './failure.ts';
@@ -20,7 +21,7 @@ export type CellPlace = {
   readonly model: ModelSpec;
   readonly provider: ProviderSpec;
   readonly testCase: TestCase;
-  /** The case's own scorers, else the suite's. */
+  /** Those that the answers are graded again by, else the case's own, else the suite's. */
   readonly scorers: readonly ScorerSpec[];
   /** The request's, with the case's own in their place. */
   readonly limits: AttemptLimits;
@@ -30,6 +31,7 @@ export type CellPlace = {
 export class RunReader {
   private readonly db: Db;
   private readonly plans = new LRUCache<string, Promise<RunPlan>>({ max: 50 });
+  private readonly gradings = new LRUCache<string, Promise<Grading>>({ max: 50 });
   private readonly cases = new LRUCache<string, Promise<StoredCase>>({ max: 2_000 });
   private readonly asked = new Map<string, AskedCase>();
 
@@ -37,7 +39,9 @@ export class RunReader {
     this.db = db;
   }
 
-  async find(cell: CaseAddress & { readonly modelId: string }): Promise<CellPlace> {
+  async find(
+    cell: CaseAddress & { readonly modelId: string; readonly generation: number },
+  ): Promise<CellPlace> {
     const plan = await this.preparedPlan(cell);
     const request = plan.requests[cell.requestIndex];
     const model = plan.spec.models.find((one) => one.id === cell.modelId);
@@ -49,7 +53,8 @@ export class RunReader {
       );
     }
     const { testCase } = await this.storedCase(cell);
-    const scorers = testCase.scorers ?? request.scorers;
+    const { scorers: given } = await this.grading(cell);
+    const scorers = given ?? testCase.scorers ?? request.scorers;
     const limits = mergeLimits(request.spec.limits, testCase.limits);
     return { plan, request, model, provider, testCase, scorers, limits };
   }
@@ -65,6 +70,11 @@ export class RunReader {
 
   plan(runId: string): Promise<RunPlan> {
     return remember(this.plans, runId, () => loadPlan(this.db, runId));
+  }
+
+  private grading(at: { readonly runId: string; readonly generation: number }): Promise<Grading> {
+    if (at.generation === 1) return loadGrading(this.db, at);
+    return remember(this.gradings, `${at.runId}/${at.generation}`, () => loadGrading(this.db, at));
   }
 
   /** The hidden answer: for scorers and scripted models only. */

@@ -156,7 +156,7 @@ const CLOSING_TRIES = 20;
 const CLOSING_WAIT_MS = 500;
 
 /** A run is final in the store a moment before its workflow has closed, so a clash is tried again. */
-async function startAgain(connection: AssayConnection, run: RunRow, input: RunInput): Promise<void> {
+export async function startAgain(connection: AssayConnection, run: RunRow, input: RunInput): Promise<void> {
   const client = await connection.temporal();
   const { WorkflowExecutionAlreadyStartedError } = await import('@temporalio/client');
   for (let tryNumber = 1; ; tryNumber += 1) {

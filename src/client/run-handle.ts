@@ -1,3 +1,4 @@
+import type { Json } from '../domain/json.ts';
 import type { OutcomeKind, RunState } from '../domain/outcome.ts';
 import { isTerminal } from '../domain/outcome.ts';
 import type { LimitChanges, Sender } from '../domain/run-control.ts';
@@ -136,6 +137,23 @@ export class RunHandle {
     const retried = await resumeRun(this.connection, { run, budgets, approved, outcomes: only });
     this.generation = retried.generation;
     return retried;
+  }
+
+  /**
+   * Grades the recorded answers again as a new score version, and runs nothing: by the given scorers, as run files
+   * write them, or by those of the run file once more. Attempts whose scorers looked into their session say that only
+   * running them again grades them.
+   */
+  async score({
+    scorers,
+    baseDir = process.cwd(),
+  }: { readonly scorers?: Json; readonly baseDir?: string } = {}): Promise<Resumed> {
+    const { scoreRun } = await import('./score-run.ts');
+    const run = await findRun(this.connection.db, this.runId);
+    const read = scorers === undefined ? null : { value: scorers, baseDir };
+    const graded = await scoreRun(this.connection, { run, read });
+    this.generation = graded.generation;
+    return graded;
   }
 
   /** Every planned cell in its latest generation, by task and attempt; read in pages, so that memory stays flat. */

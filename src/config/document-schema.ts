@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { harnessSpecSchema, toolPolicy } from './document-harness.ts';
 import type { RunSpec } from '../domain/run.ts';
-import type { Suite, SuiteCase } from '../domain/suite.ts';
+import type { ScorerSpec, Suite, SuiteCase } from '../domain/suite.ts';
 import { jsonObject, jsonValue } from './shapes.ts';
 
 /** Shapes of domain values that come back from outside, as strict as the types say. */
@@ -12,7 +12,7 @@ const limits = z.strictObject({
   modelCallTimeMs: z.number().nullable(),
 });
 
-const scorer = z.strictObject({
+export const scorerSpecSchema: z.ZodType<ScorerSpec> = z.strictObject({
   kind: z.string(),
   name: z.string(),
   weight: z.number().min(0),
@@ -43,7 +43,7 @@ export const suiteCaseSchema: z.ZodType<SuiteCase> = z.strictObject({
     cluster: z.string().nullable(),
     files: z.record(z.string(), z.string()),
     setup: z.string().nullable(),
-    scorers: z.array(scorer).nullable(),
+    scorers: z.array(scorerSpecSchema).nullable(),
     limits: limits.nullable(),
     metadata: jsonObject,
   }),
@@ -53,7 +53,7 @@ export const suiteCaseSchema: z.ZodType<SuiteCase> = z.strictObject({
 export const suiteHeadSchema: z.ZodType<Omit<Suite, 'cases'>> = z.strictObject({
   name: z.string(),
   version: z.string().nullable(),
-  scorers: z.array(scorer),
+  scorers: z.array(scorerSpecSchema),
 });
 
 const provider = z.strictObject({

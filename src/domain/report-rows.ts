@@ -37,6 +37,10 @@ export type RunFacts = {
     readonly maxModelUsd: number | null;
     readonly maxRunTokens: number | null;
   };
+  /** How often its answers were graded. */
+  readonly scoreVersion: number;
+  /** Scorers that graded all cases in the latest version; null = those of the suites and cases. */
+  readonly scoredBy: readonly string[] | null;
   /** What was taken from another run; null = nothing was asked for. */
   readonly reuse: Reuse | null;
   /** As declared in the run file. */

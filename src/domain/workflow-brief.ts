@@ -20,10 +20,20 @@ export type RunInput = {
   readonly reuse?: ReuseRequest;
   /** Continue a run that ended: these outcomes run again as a new generation. */
   readonly resume?: ResumeRequest;
+  /** Grade the stored answers of a run that ended again, as a new generation; nothing is run. */
+  readonly score?: ScoreRequest;
   /** Spending above `budgets.confirmAboveUsd` has been confirmed; else the run waits for the update `approve`. */
   readonly approved?: boolean;
   /** Variables for which a worker had a value when the run was started: it waits for them instead of skipping. */
   readonly keys?: readonly string[];
+};
+
+/** Neither = the scorers of the run file once more. */
+export type ScoreRequest = {
+  /** Scorers of every case as run files write them. */
+  readonly scorers?: Json;
+  /** SHA-256 of checked ones that Assay's client stored. */
+  readonly scorersDigest?: string;
 };
 
 export type ResumeRequest = {
@@ -69,6 +79,8 @@ export type RunBrief = {
   readonly startedAtMs: number;
   /** Whether the server knows Assay's search attributes. */
   readonly searchAttributes: boolean;
+  /** Which grading of its answers it is; absent = the first. */
+  readonly scoreVersion?: number;
 };
 
 export type PreparedRun =

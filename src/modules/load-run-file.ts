@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname, extname, relative, resolve } from 'node:path';
-import type { Catalog, ScorerInCatalog } from '../config/catalog.ts';
 import { checkShape } from '../config/check-shape.ts';
 import { configFileSchema } from '../config/config-file.ts';
 import { loadRun, type LoadedRun, type LoadRequest } from '../config/load.ts';
@@ -8,10 +7,8 @@ import { ConfigError, type Problem } from '../config/problem.ts';
 import type { RunModule } from '../domain/run-module.ts';
 import { checkDefinitions } from './check-definitions.ts';
 import { findConfigFile } from './find-project.ts';
-import { listParamProblems } from '../providers/params.ts';
-import { toParamsSchema } from './module-provider.ts';
-import { toOptionsSchema } from './options-schema.ts';
 import { EXPORT_NAME, readModule } from './read-module.ts';
+import { withModule } from './with-module.ts';
 
 /** What a run file may be written in beside YAML and JSON. */
 const MODULE_EXTENSIONS: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
@@ -46,41 +43,6 @@ export async function loadRunFile({ path, loadTimeoutMs, ...request }: FileReque
     source: { kind: 'module', path, source, value: description.value, problems, module, code: bundle.code },
   });
 }
-
-const PLUG_IN = { needsAddress: false, needsOutputLimit: false };
-
-/** A catalog with the tools, scorers and providers that a module brings along. */
-const withModule = (catalog: Catalog, { tools, scorers, providers }: RunModule): Catalog => ({
-  ...catalog,
-  providers: new Map([
-    ...catalog.providers,
-    ...providers.map(({ kind, baseUrl, apiKeyEnv }) => [kind, { ...PLUG_IN, baseUrl, apiKeyEnv }] as const),
-  ]),
-  findParamProblems: (model) => {
-    const own = providers.find(({ kind }) => kind === model.kind);
-    if (own === undefined) return catalog.findParamProblems(model);
-    return own.params === null ? [] : listParamProblems(toParamsSchema(own.params), model.params);
-  },
-  moduleTools: new Set(tools.map(({ schema }) => schema.name)),
-  policies: new Map([
-    ...(catalog.policies ?? []),
-    ...tools.map(({ schema, policy }) => [schema.name, policy] as const),
-  ]),
-  scorers: new Map<string, ScorerInCatalog>([
-    ...catalog.scorers,
-    ...scorers.map(
-      (scorer) =>
-        [
-          scorer.name,
-          {
-            options: toOptionsSchema(scorer),
-            needsTarget: () => scorer.needsTarget,
-            place: 'process' as const,
-          },
-        ] as const,
-    ),
-  ]),
-});
 
 async function readDefaults(path: string): Promise<{ readonly [key: string]: unknown }> {
   const found = findConfigFile(dirname(resolve(path)));

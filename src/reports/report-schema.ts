@@ -144,6 +144,12 @@ export const reportSchema = z
       finishedAt: nullableText,
       generation: count,
       seed: z.number(),
+      scoreVersion: count.describe('How often its answers were graded.'),
+      scoredBy: z
+        .array(z.string())
+        .readonly()
+        .nullable()
+        .describe('Scorers of all cases in the latest version; null = those of the suites and cases.'),
       reuse: reuseSchema.nullable(),
       context: z
         .record(z.string(), z.unknown())

@@ -88,8 +88,15 @@ function toRunNotes({ run, models }: ReportRows): Note[] {
     run.context === undefined
       ? []
       : [{ code: 'context', requestName: null, modelId: null, text: `context ${showContext(run.context)}` }];
-  return [...skipped, ...reused, ...warnings, ...generation, ...context];
+  const graded = run.scoreVersion > 1 ? [toGradedNote(run)] : [];
+  return [...skipped, ...reused, ...warnings, ...graded, ...generation, ...context];
 }
+
+const toGradedNote = ({ scoreVersion, scoredBy }: ReportRows['run']): Note => {
+  const by = scoredBy === null ? '' : `, by ${scoredBy.join(', ')} instead of the scorers of the run file`;
+  const text = `score version ${scoreVersion}: the recorded answers were graded again${by}; nothing was run for it`;
+  return { code: 'score_version', requestName: null, modelId: null, text };
+};
 
 /** A mismatch that was allowed comes first: the figures are of answers made in two ways. */
 function toReuseNotes(reuse: Reuse): readonly Note[] {

@@ -16,6 +16,7 @@ import { loadPlan } from './plans.ts';
 import type { Db } from './pool.ts';
 import { selectRows } from './pool.ts';
 import type { RunRow } from './runs.ts';
+import { loadGrading } from './gradings.ts';
 import { loadReuse } from './reuse.ts';
 import { loadRun } from './runs.ts';
 import { loadScores, toCellName } from './scores.ts';
@@ -35,6 +36,7 @@ export async function loadReportRows(db: Db, runId: string): Promise<ReportRows>
 }
 
 async function loadFacts(db: Db, run: RunRow, plan: RunPlan): Promise<RunFacts> {
+  const grading = await loadGrading(db, run);
   const [caps] = await selectRows<Caps>(db, {
     text: 'select max_run_usd, max_model_usd, max_run_tokens from runs where run_id = $1',
     values: [run.runId],
@@ -54,6 +56,8 @@ async function loadFacts(db: Db, run: RunRow, plan: RunPlan): Promise<RunFacts> 
       maxModelUsd: caps?.max_model_usd ?? null,
       maxRunTokens: caps?.max_run_tokens ?? null,
     },
+    scoreVersion: grading.scoreVersion,
+    scoredBy: grading.scorers?.map(({ name }) => name) ?? null,
     reuse: await loadReuse(db, run.runId),
     gates: plan.spec.gates,
     ...(plan.spec.ranking === undefined ? {} : { ranking: plan.spec.ranking }),

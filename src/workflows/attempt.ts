@@ -182,7 +182,8 @@ async function judge(
 ): Promise<{ readonly opinionsDigests?: readonly string[] } | null> {
   if (input.request.judges === undefined || end.kind === 'failed') return {};
   const stored = input.graded === true ? { stored: true as const } : {};
-  const judging = { cell: toCell(input), tryNumber, answerDigest, scoreVersion: 1, ...stored };
+  const { scoreVersion = 1 } = input.run;
+  const judging = { cell: toCell(input), tryNumber, answerDigest, scoreVersion, ...stored };
   const opinionsDigests = await hearJudges(input.request, judging);
   return opinionsDigests === null ? null : { opinionsDigests };
 }

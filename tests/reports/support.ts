@@ -26,6 +26,8 @@ export const buildRun = (changes: Partial<RunFacts> = {}): RunFacts => ({
     maxUnscoredRate: null,
     requireModels: false,
   },
+  scoreVersion: 1,
+  scoredBy: null,
   reuse: null,
   warnings: [],
   ...changes,

@@ -54,7 +54,9 @@ test('an unscored attempt of evaluation `fresh` is graded on resume from its kep
   expect(await agentCalls(runId)).toBe(2);
   writeFileSync(mark, '');
   await resume(runId);
-  expect(await loadCells(assay, runId, 2)).toMatchObject([{ outcome: 'scored', score: 1, answer_preview: '1' }]);
+  expect(await loadCells(assay, runId, 2)).toMatchObject([
+    { outcome: 'scored', score: 1, answer_preview: '1' },
+  ]);
   expect(await agentCalls(runId)).toBe(2);
   const { rows } = await assay.db.query<{ purpose: string; generation: number }>(
     'select purpose, generation from environment_sessions where run_id = $1 order by created_at',

@@ -15,6 +15,7 @@ import { addRetry } from './retry.ts';
 import { addRun } from './run.ts';
 import { addSandbox } from './sandbox.ts';
 import { addSchema } from './schema.ts';
+import { addScore } from './score.ts';
 import { addSet } from './set.ts';
 import { addShow } from './show.ts';
 import { addUnpause } from './unpause.ts';
@@ -40,6 +41,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addCancel,
   addResume,
   addRetry,
+  addScore,
   addUp,
   addDown,
   addDoctor,

@@ -10,6 +10,9 @@ create table runs (
   -- The terminal state that was decided first; nothing overwrites it within a generation.
   frozen_state text,
   frozen_reason text,
+  -- How it had ended before its answers were graded again: it ends so once more.
+  kept_state text,
+  kept_reason text,
   -- Not null = begin_call refuses.
   stop_reason text,
   generation int not null default 1,

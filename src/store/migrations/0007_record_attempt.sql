@@ -37,10 +37,11 @@ begin
     return;
   end if;
   stored_detail := p_detail;
-  insert into scores (run_id, task, attempt, generation, scorer, position, kind, weight, required, value, pass,
-    code, explanation, metrics)
-  select p_run, p_task, p_attempt, p_generation, s.scorer, s.position, s.kind, s.weight, s.required, s.value,
-    s.pass, s.code, s.explanation, s.metrics
+  insert into scores (run_id, task, attempt, generation, score_version, scorer, position, kind, weight, required,
+    value, pass, code, explanation, metrics)
+  select p_run, p_task, p_attempt, p_generation,
+    case when p_generation = 1 then 1 else score_version(p_run, p_generation) end, s.scorer, s.position, s.kind,
+    s.weight, s.required, s.value, s.pass, s.code, s.explanation, s.metrics
   from rows from (jsonb_to_recordset(p_scores) as (scorer text, kind text, weight float8, required boolean,
       value float8, pass boolean, code text, explanation text, metrics text))
     with ordinality as s(scorer, kind, weight, required, value, pass, code, explanation, metrics, position);

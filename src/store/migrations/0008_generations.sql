@@ -26,7 +26,8 @@ begin
   state := run.state;
   if run.finished_at is not null or run.generation <> p_generation then return; end if;
   state := coalesce(run.frozen_state, case
-    when planned > 0 and planned = recorded and unprepared is null then 'completed' else 'failed' end);
+    when planned > 0 and planned = recorded and unprepared is null then coalesce(run.kept_state, 'completed')
+    else 'failed' end);
   perform finish_requests(p_run, null);
   perform end_requests(p_run, state);
   update runs set
@@ -36,6 +37,7 @@ begin
       when run.frozen_state is not null then run.frozen_reason
       when planned = 0 then 'Nothing was planned.'
       when recorded < planned then format('%s of %s planned cells have no result.', planned - recorded, planned)
+      when run.kept_state <> 'completed' then run.kept_reason
       when unprepared is not null then concat_ws(' ', unprepared, p_note)
       else p_note
     end
@@ -135,6 +137,7 @@ begin
   perform set_caps(p_run, p_budgets);
   update runs set
     generation = plan_generation.generation, generation_token = p_token, state = 'running',
+    kept_state = null, kept_reason = null,
     frozen_state = null, frozen_reason = null, stop_reason = null, finished_at = null
   where run_id = p_run;
   perform pg_notify('assay_run', p_run);
