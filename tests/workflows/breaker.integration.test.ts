@@ -224,6 +224,37 @@ test('attempts with a session close it while their engine is down for a time, an
   expect(server.calls()).toHaveLength(2);
 });
 
+/** Asks its model once, in the form of chat completions, and fails. */
+const ASKS_ONCE = `place=\${URL#http://*:}; exec 3<>"/dev/tcp/127.0.0.1/\${place%%/*}"
+text='{"messages":[{"role":"user","content":"Go."}]}'
+printf 'POST /v1/chat/completions HTTP/1.0\\r\\nauthorization: Bearer %s\\r\\ncontent-length: %s\\r\\n\\r\\n%s' "$KEY" "\${#text}" "$text" >&3
+cat <&3; exit 1`;
+
+test('external agents that fail because their model does, five in a row, open its breaker', async () => {
+  await using server = await startModelServer((response) =>
+    sendJson(response, { error: { message: 'come back later' } }, 503),
+  );
+  const runId = await begin(assay, {
+    ...toDocument(server, 5),
+    harness: {
+      kind: 'command',
+      command: ['bash', '-c', ASKS_ONCE],
+      proxy: true,
+      variables: { URL: '{{openaiUrl}}', KEY: '{{token}}' },
+    },
+    environment: 'host',
+    execution: { taskConcurrency: 1 },
+  });
+  await assay.result(runId);
+  expect(await countOutcomes(assay, runId)).toEqual({ infra: 5 });
+  expect(server.calls()).toHaveLength(5);
+  const { rows } = await assay.db.query(
+    `select kind, reason, count(*)::int from engine_events where run_id = $1 and kind = 'held' group by 1, 2`,
+    [runId],
+  );
+  expect(rows).toEqual([{ kind: 'held', reason: 'exhausted', count: 1 }]);
+});
+
 test('CB-11 the breaker is kept by the store: a trip is there for a worker that starts later, and for other runs', async () => {
   let isOpen = false;
   await using server = await startModelServer(async (response, seen) => {

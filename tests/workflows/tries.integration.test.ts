@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Json } from '../../src/domain/json.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
-import { begin, script } from './support.ts';
+import { bash, begin, loadCells, script, sums } from './support.ts';
 
 const SECRET = 'sk-try-0123456789abcdef0123456789';
 
@@ -61,4 +61,27 @@ test('AC-R12 AC-R13 between tries an attempt holds no session, so that others op
   expect(rows).toHaveLength(1);
   expect(rows[0]?.error).toContain('setup of case "fails-once" failed');
   expect(JSON.stringify(rows)).not.toContain(SECRET.slice(8, 24));
+});
+
+test('a cap that stops a later try leaves the cell interrupted where a model has answered in one before', async () => {
+  const usage = { inputTokens: 400_000, outputTokens: 1 };
+  const loses = `test -e ${folder}/lost || { touch ${folder}/lost; rm -rf "$PWD"; }`;
+  const model = script([
+    { ...bash(loses), usage },
+    { ...bash('echo here'), usage },
+    { say: '1', usage },
+  ]);
+  const runId = await begin(assay, {
+    models: [{ ...model, params: { ...model.params, maxOutputTokens: 10 }, price: { input: 1, output: 1 } }],
+    suite: sums(1),
+    harness: { kind: 'agent', maxSteps: 5 },
+    environment: 'host',
+    budgets: { maxModelUsd: 0.801 },
+  } as Json);
+  await assay.result(runId);
+  const tries = await assay.db.query<{ error: string }>('select error from tries where run_id = $1', [runId]);
+  expect(tries.rows).toMatchObject([{ error: expect.stringContaining('environment_lost') as string }]);
+  expect(await loadCells(assay, runId)).toMatchObject([
+    { outcome: 'interrupted', reason_code: 'budget', try_number: 2 },
+  ]);
 });
