@@ -7,7 +7,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['tests/**/*.test.ts'], exclude: ['tests/**/*.integration.test.ts'] },
+        test: {
+          name: 'unit',
+          include: ['tests/**/*.test.ts'],
+          exclude: ['tests/**/*.integration.test.ts'],
+          // Hundreds of cases of a property take a while on a machine with other work.
+          testTimeout: 60_000,
+        },
       },
       {
         extends: true,
