@@ -1,6 +1,7 @@
 import { printTasks, type PrintedTasks } from '../../src/activities/fingerprints.ts';
 import { orderTasks } from '../../src/domain/order-tasks.ts';
 import type { Json } from '../../src/domain/json.ts';
+import type { Fate } from './changes.ts';
 import { load } from '../support/load.ts';
 
 /** The tasks of a run file with their fingerprints, by case. */
@@ -13,4 +14,18 @@ export async function printDocument(document: Json): Promise<PrintedTasks> {
     })),
   );
   return printTasks({ modules: null as never }, loaded, tasks);
+}
+
+/** What becomes of each case of a run when it is run once more after a change. */
+export function findFates(before: PrintedTasks, after: PrintedTasks): ReadonlyMap<string, Fate> {
+  const known = new Map(before.tasks.map((task) => [task.task, task.prints]));
+  return new Map(
+    after.tasks.map(({ task, caseId, prints }) => {
+      const earlier = known.get(task);
+      const isSame =
+        earlier?.setupDigest === prints.setupDigest && earlier.contentDigest === prints.contentDigest;
+      const fate = earlier?.gradingDigest === prints.gradingDigest ? 'kept' : 'graded again';
+      return [caseId, isSame ? fate : 'run again'];
+    }),
+  );
 }
