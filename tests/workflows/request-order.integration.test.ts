@@ -202,41 +202,37 @@ describe.skipIf(problem !== null)('requests whose environments have to be prepar
   });
 });
 
-test('AC-O4 a request with nothing left to run ends once the earlier queue is empty, and not before', async () => {
+test('AC-O4 a request all of whose cells are taken from another run ends once the earlier queue is empty, and not before', async () => {
   await using endpoint = await startHolding();
-  const runId = await begin(assay, {
-    providers: [
-      endpoint.server.provider(),
-      {
-        id: 'keyed',
-        kind: 'openai-compatible',
-        baseUrl: endpoint.server.baseUrl,
-        apiKeyEnv: 'ASSAY_TEST_UNSET',
-      },
-    ],
-    models: [
-      { id: 'one', provider: 'local', model: 'one' },
-      { id: 'skipped', provider: 'keyed', model: 'two' },
-    ],
-    requests: [
-      { name: 'first', suite: sums(5), models: ['one'] },
-      { name: 'second', suite: sums(2), models: ['skipped'] },
-    ],
+  const model = (id: string) => ({ id, provider: 'local', model: id });
+  const second = { name: 'second', suite: sums(1), models: ['two'] };
+  const document = {
+    providers: [endpoint.server.provider()],
+    models: [model('one'), model('two')],
     execution: { taskConcurrency: 2 },
-  });
-  const waitForHeld = (count: number) =>
-    waitFor(`${count} calls`, async () => endpoint.held().length === count);
-  for (let left = 4; left > 2; left -= 1) {
-    await waitForHeld(2);
-    expect(await listStates(runId)).toEqual([null, null]);
+  };
+  const source = await begin(assay, { ...document, requests: [second] });
+  expect(await assay.result(source)).toMatchObject({ state: 'completed', outcomes: { scored: 1 } });
+  const runId = await assay.start(
+    { ...document, requests: [{ name: 'first', suite: sums(5), models: ['one'] }, second] },
+    { reuse: { runId: source } },
+  );
+  const releaseOne = async () => {
+    await waitFor('a call', async () => endpoint.held().length > 0);
     endpoint.release('one');
+  };
+  // With two places at most four of the five have been started before the third has ended.
+  for (const _ of [1, 2, 3]) {
+    await waitFor('a call', async () => endpoint.held().length > 0);
+    expect(await listStates(runId)).toEqual([null, null]);
+    await releaseOne();
   }
-  await waitForHeld(2);
   await waitFor('the end of the second request', async () => (await listStates(runId))[1] === 'completed');
   expect(await listStates(runId)).toEqual([null, 'completed']);
-  for (const _ of [1, 2]) endpoint.release('one');
-  expect(await assay.result(runId)).toMatchObject({ outcomes: { scored: 5, skipped: 2 } });
+  for (const _ of [1, 2]) await releaseOne();
+  expect(await assay.result(runId)).toMatchObject({ state: 'completed', outcomes: { scored: 6 } });
   expect(await listStates(runId)).toEqual(['completed', 'completed']);
+  expect(endpoint.arrived).toEqual(['two', ...Array<string>(5).fill('one')]);
 });
 
 test('AC-O8 AC-O9 a single request takes the same places, and its results stand in the order of its cases', async () => {
