@@ -19,12 +19,12 @@ th, td { padding: .3rem .6rem; text-align: right; vertical-align: top; border-bo
 td, thead th { white-space: nowrap; } th[scope=row], th.text, td.text { text-align: left; white-space: normal; overflow-wrap: normal; }
 th[scope=row] { min-width: 8rem; overflow-wrap: anywhere; } thead th { background: var(--panel); position: sticky; top: 0; }
 td small, th small { display: block; color: var(--soft); font-weight: normal; }
-.matrix td { text-align: center; padding: .1rem .4rem; } .matrix thead th { white-space: normal; min-width: 5rem; }
+.matrix td { text-align: center; padding: .1rem .4rem; } .matrix thead th { white-space: normal; min-width: 6.5rem; }
 .pass { color: var(--good); background: var(--goodback); } .fail { color: var(--bad); background: var(--badback); }
 .part, .none { color: var(--warn); background: var(--warnback); }
 details { margin: .4rem 0; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: .25rem; } summary { cursor: pointer; }
 .tag { display: inline-block; padding: 0 .4rem; border-radius: .25rem; font-size: .85rem; }
-svg { display: block; max-width: 100%; height: auto; } svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
-svg .axis { stroke: var(--line); } svg .range { stroke: var(--mark); } svg .point { fill: var(--mark); } svg .other { fill: var(--soft); }
+.chart { margin: .25rem 0; } .chart svg { display: block; max-width: 100%; height: auto; overflow: visible; }
+.chart.narrow { display: none; } @media (max-width: 40rem) { .chart.wide { display: none; } .chart.narrow { display: block; } }
 @media print { .scroll { overflow: visible; } .scroll.tall { max-height: none; } }
 `;

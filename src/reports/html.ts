@@ -1,6 +1,6 @@
 import type { ReportRows } from '../domain/report-rows.ts';
 import { COLUMNS } from './board-columns.ts';
-import { drawCosts, drawLatencies, drawMeans } from './html-charts.ts';
+import { drawCosts, drawCurves, drawLatencies, drawMeans } from './html-charts.ts';
 import { type FailureDetail, listHtmlFailures } from './html-failures.ts';
 import { drawMatrix } from './html-matrix.ts';
 import { STYLE } from './html-style.ts';
@@ -62,7 +62,7 @@ function drawBoard(board: Board, { id, rows }: { readonly id: string; readonly r
   return markup`<section id="${id}"><h2>${board.requestName}</h2><p class="soft">${describeBoard(board)}</p>
 <div class="scroll" tabindex="0" role="region" aria-label="Leaderboard of ${board.requestName}"><table><thead><tr><th scope="col">rank</th><th scope="col" class="text">model</th>${heads}</tr></thead>
 <tbody>${board.rows.map((row) => drawRow(row, board))}</tbody></table></div>
-${drawNotes([...lines, ...board.notes])}${drawMeans(board)}${drawCosts(board)}${drawLatencies(board)}
+${drawNotes([...lines, ...board.notes])}${drawMeans(board)}${drawCosts(board)}${drawCurves(board)}${drawLatencies(board)}
 <h3>Cases by models</h3>${drawMatrix(
     cells,
     board.rows.map(({ modelId }) => modelId),

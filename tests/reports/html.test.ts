@@ -98,6 +98,29 @@ test('a failure that was looked at shows what was asked, expected and said, keys
   expect(text).not.toContain(secret);
 });
 
+test('charts are still SVG for two widths: dear and cheap models on a logarithmic scale, curves from three attempts on', () => {
+  const models = ['dear', 'cheap', 'free of price'].map((modelId) => buildModel(modelId));
+  const cells = models.flatMap(({ modelId }, index) =>
+    ['a', 'b', 'c'].flatMap((caseId) =>
+      [1, 2, 3].map((attempt) =>
+        buildCell({
+          ...{ modelId, caseId, attempt, outcome: scored(Number(attempt > index)) },
+          ...(index === 2 ? { costUsd: null, priced: false } : { costUsd: index === 0 ? 1 : 0.001 }),
+        }),
+      ),
+    ),
+  );
+  const rows = buildRows({ models, cells, request: { caseCount: 3, attempts: { k: 3, strategy: 'avg' } } });
+  const text = formatHtml({ rows, report: summarize(rows), details: [] });
+  expect(text.match(/<div class="chart wide" role="img" aria-label="[^"]+"><svg /g)).toHaveLength(4);
+  expect(text.match(/<div class="chart narrow"/g)).toHaveLength(4);
+  expect(text).toContain('Costs are on a logarithmic scale.');
+  expect(text).toContain(
+    'Cost of an attempt against the mean: dear: 1.00 at $1.00, best choice; cheap: 0.67 at $0.0010, best choice',
+  );
+  expect(text).toContain('k=1 33% and 33% n=3, k=2 67% and 0% n=3, k=3 100% and 0% n=3');
+});
+
 test('an empty run and a run without failures are pages too', () => {
   const rows = buildRows({ models: [buildModel('m')], cells: [] });
   expect(formatHtml({ rows, report: summarize(rows), details: [] })).toContain(

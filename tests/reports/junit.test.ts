@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { expect, test } from 'vitest';
 import type { ReportRows } from '../../src/domain/report-rows.ts';
 import { formatJunit } from '../../src/reports/junit.ts';
@@ -5,7 +7,9 @@ import { summarize } from '../../src/reports/summarize.ts';
 import { toXmlAttribute, toXmlText } from '../../src/reports/xml-text.ts';
 import { buildCrowdedRun } from './crowded-run.ts';
 import { readXml } from './read-xml.ts';
-import { buildCells, buildModel, buildRows, scored } from './support.ts';
+import { buildCells, buildModel, buildRows, ended, scored } from './support.ts';
+
+const SCHEMA = new URL('../fixtures/reports/junit.xsd', import.meta.url);
 
 const read = (rows: ReportRows) => readXml(formatJunit(rows, summarize(rows)));
 
@@ -45,6 +49,43 @@ test('a run with everything at once is one test for each cell, and the sums hold
     'ticket-1',
     'ticket-1 [attempt 2]',
   ]);
+});
+
+test('the file is what the schema of JUnit files asks for, with every awkward text', () => {
+  const hostile = '\u0000 ]]> & <b> " \ud800 \u{1F680}';
+  const awkward = buildRows({
+    run: {
+      name: hostile,
+      reuse: {
+        runId: hostile,
+        allowMismatch: true,
+        scored: 3,
+        taken: 2,
+        graded: 1,
+        mismatched: 1,
+        refused: 0,
+        differences: [],
+      },
+    },
+    models: [buildModel(hostile)],
+    request: { name: hostile },
+    cells: buildCells({
+      modelId: hostile,
+      outcomes: {
+        [hostile]: [ended('error', hostile, hostile), scored(0)],
+        b: [ended('not_run', 'budget', hostile)],
+      },
+    }),
+  });
+  using schema = XmlDocument.fromString(readFileSync(SCHEMA, 'utf8'));
+  using validator = XsdValidator.fromDoc(schema);
+  const empty = buildRows({ models: [buildModel('m')], cells: [] });
+  for (const rows of [buildCrowdedRun(), awkward, empty]) {
+    using file = XmlDocument.fromString(formatJunit(rows, summarize(rows)));
+    expect(() => validator.validate(file)).not.toThrow();
+  }
+  using wrong = XmlDocument.fromString('<testsuites skipped="1"/>');
+  expect(() => validator.validate(wrong)).toThrow('skipped');
 });
 
 test('C20 gates that were not met fail in the file as they do in the report and the exit code', () => {
