@@ -112,67 +112,74 @@ const LINEAR_SPAN = 30;
 
 /** Cost of an attempt against the mean over shared cases; filled = no ranked model is better and cheaper. */
 export function drawCosts({ rows }: Board): Markup | null {
-  const points = rows.flatMap(toPoint);
-  const costs = points.map(({ costUsd }) => costUsd);
-  const [least, most] = [Math.min(...costs), Math.max(...costs)];
+  const points = rows.flatMap(toPoint).toSorted((a, b) => a.costUsd - b.costUsd);
+  const [least, most] = [points[0]?.costUsd ?? 0, points.at(-1)?.costUsd ?? 0];
   if (points.length < 2 || most === 0) return null;
   const isWide = least > 0 && most / least > LINEAR_SPAN;
-  const sorted = points.toSorted((a, b) => a.costUsd - b.costUsd);
-  const front = sorted.filter(({ onFront }) => onFront);
-  const named = points.length <= NAMED_POINTS ? sorted : front;
-  const draw = (form: ChartForm): Plot.PlotOptions => ({
-    height: 320,
-    marginLeft: 44,
-    marginRight: form.labelWidth,
-    x: {
-      type: isWide ? 'log' : 'linear',
-      zero: !isWide,
-      nice: !isWide,
-      grid: true,
-      ticks: form.hasFigures ? 5 : 2,
-      label: 'USD of an attempt',
-      labelArrow: 'none',
-      tickFormat: (usd: number) => toCostText(usd),
-    },
-    y: { domain: [0, 1], grid: true, ticks: 5, label: 'mean over shared cases', labelArrow: 'none' },
-    marks: [
-      Plot.line(front, {
-        x: 'costUsd',
-        y: 'mean',
-        curve: 'step-after',
-        stroke: MARK,
-        strokeDasharray: '3 3',
-      }),
-      Plot.dot(points, {
-        x: 'costUsd',
-        y: 'mean',
-        r: 6,
-        stroke: ({ onFront }: Point) => (onFront ? MARK : SOFT),
-        fill: ({ onFront }: Point) => (onFront ? MARK : 'none'),
-        title: toPointText,
-      }),
-      ...[0, 1].map((side) =>
-        // Every second name stands below its point, so that neighbours do not cover each other.
-        Plot.text(
-          named.filter((_, index) => index % 2 === side),
-          {
-            ...NAMES,
-            x: 'costUsd',
-            y: 'mean',
-            text: ({ modelId }: Point) => toLabel(modelId, form),
-            dy: side === 0 ? -10 : 12,
-          },
-        ),
-      ),
-    ],
-  });
+  const front = points.filter(({ onFront }) => onFront);
+  const named = points.length <= NAMED_POINTS ? points : front;
+  const hints = [
+    'Filled: no other model is both as good and as cheap.',
+    ...(named.length < points.length ? ['Only these are named.'] : []),
+    ...(isWide ? ['Costs are on a logarithmic scale.'] : []),
+  ];
   return drawChart({
     title: 'Cost of an attempt against the mean',
-    hint: `Filled: no other model is both as good and as cheap.${named.length < points.length ? ' Only these are named.' : ''}${isWide ? ' Costs are on a logarithmic scale.' : ''}`,
+    hint: hints.join(' '),
     words: points.map(toPointText).join('; '),
-    draw,
+    draw: (form) => ({
+      height: 320,
+      marginLeft: 44,
+      marginRight: form.labelWidth,
+      x: {
+        type: isWide ? 'log' : 'linear',
+        zero: !isWide,
+        nice: !isWide,
+        grid: true,
+        ticks: form.hasFigures ? 5 : 2,
+        label: 'USD of an attempt',
+        labelArrow: 'none',
+        tickFormat: (usd: number) => toCostText(usd),
+      },
+      y: { domain: [0, 1], grid: true, ticks: 5, label: 'mean over shared cases', labelArrow: 'none' },
+      marks: [drawFront(front), drawPoints(points), ...drawNames(named, form)],
+    }),
   });
 }
+
+const drawFront = (front: readonly Point[]): Plot.Markish =>
+  Plot.line(front, {
+    x: 'costUsd',
+    y: 'mean',
+    curve: 'step-after',
+    stroke: MARK,
+    strokeDasharray: '3 3',
+  });
+
+const drawPoints = (points: readonly Point[]): Plot.Markish =>
+  Plot.dot(points, {
+    x: 'costUsd',
+    y: 'mean',
+    r: 6,
+    stroke: ({ onFront }: Point) => (onFront ? MARK : SOFT),
+    fill: ({ onFront }: Point) => (onFront ? MARK : 'none'),
+    title: toPointText,
+  });
+
+/** Every second name stands below its point, so that neighbours do not cover each other. */
+const drawNames = (named: readonly Point[], form: ChartForm): readonly Plot.Markish[] =>
+  [0, 1].map((side) =>
+    Plot.text(
+      named.filter((_, index) => index % 2 === side),
+      {
+        ...NAMES,
+        x: 'costUsd',
+        y: 'mean',
+        text: ({ modelId }: Point) => toLabel(modelId, form),
+        dy: side === 0 ? -10 : 12,
+      },
+    ),
+  );
 
 const toPoint = ({ modelId, attemptCostUsd: costUsd, sharedMean: mean, onFront }: BoardRow): Point[] =>
   costUsd === null || mean === null ? [] : [{ modelId, costUsd, mean, onFront }];

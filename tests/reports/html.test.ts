@@ -104,7 +104,10 @@ test('charts are still SVG for two widths: dear and cheap models on a logarithmi
     ['a', 'b', 'c'].flatMap((caseId) =>
       [1, 2, 3].map((attempt) =>
         buildCell({
-          ...{ modelId, caseId, attempt, outcome: scored(Number(attempt > index)) },
+          modelId,
+          caseId,
+          attempt,
+          outcome: scored(Number(attempt > index)),
           ...(index === 2 ? { costUsd: null, priced: false } : { costUsd: index === 0 ? 1 : 0.001 }),
         }),
       ),
@@ -116,7 +119,7 @@ test('charts are still SVG for two widths: dear and cheap models on a logarithmi
   expect(text.match(/<div class="chart narrow"/g)).toHaveLength(4);
   expect(text).toContain('Costs are on a logarithmic scale.');
   expect(text).toContain(
-    'Cost of an attempt against the mean: dear: 1.00 at $1.00, best choice; cheap: 0.67 at $0.0010, best choice',
+    'Cost of an attempt against the mean: cheap: 0.67 at $0.0010, best choice; dear: 1.00 at $1.00, best choice',
   );
   expect(text).toContain('k=1 33% and 33% n=3, k=2 67% and 0% n=3, k=3 100% and 0% n=3');
 });
