@@ -1,3 +1,4 @@
+import { outputCap } from '../domain/estimate.ts';
 import type { Cell } from '../domain/ids.ts';
 import { loadOrigin, type Origin } from '../store/origins.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -11,8 +12,12 @@ type Asked = {
 
 /** Where the answer that is graded was made: in this try, or in the cell that this one has it from. */
 export async function findAnswered(
-  { db }: Pick<Dependencies, 'db'>,
+  { db, runs }: Pick<Dependencies, 'db' | 'runs'>,
   { cell, tryNumber, answerDigest, stored }: Asked,
 ): Promise<Origin> {
-  return stored === true ? await loadOrigin(db, cell) : { key: cell, tryNumber, answerDigest, limit: null };
+  if (stored !== true) return { key: cell, tryNumber, answerDigest, limit: null };
+  const origin = await loadOrigin(db, cell);
+  if (origin.limit?.kind !== 'output' || origin.limit.limit !== null) return origin;
+  const { model } = await runs.find(cell);
+  return { ...origin, limit: { ...origin.limit, limit: outputCap(model) } };
 }

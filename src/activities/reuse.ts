@@ -83,18 +83,20 @@ async function explain(
 async function compareContents(
   client: Db,
   { plan, source }: Pick<Explained, 'plan' | 'source'>,
-  { caseId, ...group }: RefusedCells,
+  { example, sourceExample }: RefusedCells,
 ): Promise<readonly Difference[]> {
-  const { requestIndex, sourceRequestIndex: index, modelId, sourceModelId } = group;
-  const before = await loadContent(client, source, { requestIndex: index, modelId: sourceModelId, caseId });
-  const after = await loadContent(client, plan, { requestIndex, modelId, caseId });
+  // An answer that the source itself had taken was made elsewhere.
+  const { runId } = sourceExample;
+  const made = runId === source.runId ? source : await loadPlan(client, runId);
+  const before = await loadContent(client, made, sourceExample);
+  const after = await loadContent(client, plan, example);
   return listDifferences(before, after, 'case');
 }
 
 async function loadContent(
   client: Db,
   { runId, spec, requests }: RunPlan,
-  { requestIndex, modelId, caseId }: { requestIndex: number; modelId: string; caseId: string },
+  { requestIndex, modelId, caseId }: RefusedCells['example'],
 ): Promise<object | null> {
   const found = (await loadCases(client, { runId, requestIndex, caseIds: [caseId] })).get(caseId);
   const request = requests[requestIndex]?.spec;

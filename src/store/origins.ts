@@ -12,13 +12,17 @@ export type Origin = {
   readonly limit: Limit | null;
 };
 
-/** Throws when the cell has an answer of its own, or none. */
+/** Of a cell that was cut off before its grade the answer is that of its call. Throws when there is none to be had. */
 export async function loadOrigin(db: Db, key: AttemptKey): Promise<Origin> {
   const [row] = await selectRows<StoredOrigin>(db, {
     name: 'load-origin',
-    text: `select o.run_id, o.task, o.attempt, o.generation, o.try_number, o.answer_digest, o.detail
+    text: `select o.run_id, o.task, o.attempt, o.generation, o.try_number,
+        coalesce(o.answer_digest, c.answer_digest) as answer_digest, o.detail, c.finish_reason, c.output_tokens
       from attempts a join attempts o on o.run_id = a.origin_run and o.task = a.origin_task
         and o.attempt = a.origin_attempt and o.generation = a.origin_generation
+      left join model_calls c on o.outcome = 'interrupted' and c.run_id = o.run_id and c.task = o.task
+        and c.attempt = o.attempt and c.generation = o.generation and c.try_number = o.try_number
+        and c.purpose = 'agent' and c.step = 1 and c.state = 'completed'
       where a.run_id = $1 and a.task = $2 and a.attempt = $3 and a.generation = $4`,
     values: [key.runId, key.task, key.attempt, key.generation],
   });
@@ -30,8 +34,14 @@ export async function loadOrigin(db: Db, key: AttemptKey): Promise<Origin> {
     key: { runId: row.run_id, task: row.task, attempt: row.attempt, generation: row.generation },
     tryNumber: row.try_number,
     answerDigest: row.answer_digest,
-    limit: row.detail === null ? null : (JSON.parse(row.detail) as Outcome).limit,
+    limit: toLimit(row),
   };
+}
+
+/** What a cell that was cut off does not say of its answer, its call does. */
+function toLimit({ detail, finish_reason, output_tokens }: StoredOrigin): Limit | null {
+  if (finish_reason === 'length') return { kind: 'output', limit: null, measured: output_tokens };
+  return detail === null ? null : (JSON.parse(detail) as Outcome).limit;
 }
 
 type StoredOrigin = {
@@ -42,4 +52,6 @@ type StoredOrigin = {
   readonly try_number: number;
   readonly answer_digest: string | null;
   readonly detail: string | null;
+  readonly finish_reason: string | null;
+  readonly output_tokens: number | null;
 };

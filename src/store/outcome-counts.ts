@@ -19,14 +19,22 @@ export async function loadOutcomeCounts(
 /** Cells by model whose latest outcome is one of these, or that have none; those that are only graded are left out. */
 export async function countCellsByModel(
   db: Db,
-  { runId, outcomes }: { readonly runId: string; readonly outcomes: readonly OutcomeKind[] },
+  {
+    runId,
+    outcomes,
+    directRequests,
+  }: {
+    readonly runId: string;
+    readonly outcomes: readonly OutcomeKind[];
+    readonly directRequests: readonly number[];
+  },
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await selectRows<{ model_id: string; cells: number }>(db, {
-    text: `select t.model_id, count(*) as cells from latest_attempts a join tasks t using (run_id, task)
-      where a.run_id = $1 and (a.outcome is null or a.outcome = any($2::text[]))
-        and not (t.gradable and (a.origin_run is not null or coalesce(a.outcome, '') = 'unscored'))
+    text: `select t.model_id, count(*) as cells from attempts a join tasks t using (run_id, task)
+      where a.run_id = $1 and a.latest and a.planned and (a.outcome is null or a.outcome = any($2::text[]))
+        and not has_answer(a, t.gradable, t.request_index = any($3::int[]))
       group by t.model_id`,
-    values: [runId, outcomes],
+    values: [runId, outcomes, directRequests],
   });
   return new Map(rows.map((row) => [unescapeText(row.model_id), row.cells]));
 }

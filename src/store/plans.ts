@@ -102,6 +102,8 @@ export type GenerationRequest = {
   readonly outcomes: readonly OutcomeKind[];
   /** Models that are skipped again: their skipped cells stay as they are. */
   readonly skippedModels?: readonly string[];
+  /** Requests whose attempts are one call each: of a cell that was cut off before its grade the answer is kept. */
+  readonly directRequests?: readonly number[];
   /** Caps to change; a key that is absent leaves its cap. */
   readonly budgets?: Partial<Pick<Budgets, 'maxRunUsd' | 'maxModelUsd' | 'maxRunTokens'>>;
 };
@@ -120,7 +122,7 @@ export async function planGeneration(
     message: 'No result was recorded for this cell; it runs again in the next generation.',
   };
   return selectRow(db, {
-    text: 'select generation, cells from plan_generation($1, $2, $3, $4, $5, $6, $7)',
+    text: 'select generation, cells from plan_generation($1, $2, $3, $4, $5, $6, $7, $8)',
     values: [
       request.runId,
       request.token,
@@ -129,6 +131,7 @@ export async function planGeneration(
       JSON.stringify({ kind: 'interrupted', reason, limit: null } satisfies Outcome),
       JSON.stringify({ kind: 'not_run', reason, limit: null } satisfies Outcome),
       (request.skippedModels ?? []).map(escapeText),
+      request.directRequests ?? [],
     ],
   });
 }

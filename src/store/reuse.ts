@@ -27,10 +27,14 @@ export type RefusedCells = {
   readonly cells: number;
   /** Of them, those that were not taken. */
   readonly refused: number;
+  readonly example: CellName;
+  readonly sourceExample: CellName;
+};
+
+type CellName = {
+  readonly runId: string;
   readonly requestIndex: number;
-  readonly sourceRequestIndex: number;
   readonly modelId: string;
-  readonly sourceModelId: string;
   readonly caseId: string;
 };
 
@@ -40,8 +44,12 @@ export async function listRefusedCells(
   { runId, sourceRunId }: { readonly runId: string; readonly sourceRunId: string },
 ): Promise<RefusedCells[]> {
   const rows = await selectRows<StoredRefusal>(db, {
-    text: `select r.*, p.plan as setup, s.plan as source_setup from list_refused_cells($1, $2) r
+    text: `select r.*, p.plan as setup, s.plan as source_setup, e.request_index, e.model_id, e.case_id,
+        m.request_index as made_request_index, m.model_id as made_model_id, m.case_id as made_case_id
+      from list_refused_cells($1, $2) r
       join plans p on p.digest = r.setup_digest join plans s on s.digest = r.source_setup_digest
+      join tasks e on e.run_id = $1 and e.task = r.task
+      join tasks m on m.run_id = r.made_run and m.task = r.made_task
       order by r.cells desc`,
     values: [runId, sourceRunId],
   });
@@ -51,11 +59,18 @@ export async function listRefusedCells(
     sameContent: row.same_content,
     cells: row.cells,
     refused: row.refused,
-    requestIndex: row.request_index,
-    sourceRequestIndex: row.source_request_index,
-    modelId: unescapeText(row.model_id),
-    sourceModelId: unescapeText(row.source_model_id),
-    caseId: unescapeText(row.case_id),
+    example: {
+      runId,
+      requestIndex: row.request_index,
+      modelId: unescapeText(row.model_id),
+      caseId: unescapeText(row.case_id),
+    },
+    sourceExample: {
+      runId: row.made_run,
+      requestIndex: row.made_request_index,
+      modelId: unescapeText(row.made_model_id),
+      caseId: unescapeText(row.made_case_id),
+    },
   }));
 }
 
@@ -108,8 +123,10 @@ type StoredRefusal = {
   readonly cells: number;
   readonly refused: number;
   readonly request_index: number;
-  readonly source_request_index: number;
   readonly model_id: string;
-  readonly source_model_id: string;
   readonly case_id: string;
+  readonly made_run: string;
+  readonly made_request_index: number;
+  readonly made_model_id: string;
+  readonly made_case_id: string;
 };

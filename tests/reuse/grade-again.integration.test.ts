@@ -6,9 +6,19 @@ import { RunHandle } from '../../src/client/run-handle.ts';
 import type { Json } from '../../src/domain/json.ts';
 import { loadReportRows } from '../../src/store/report-rows.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
-import { judgeNaively, startJudge } from '../workflows/judge-server.ts';
-import { answerSum, sendJson, startModelServer } from '../workflows/model-server.ts';
-import { bash, begin, loadCalls, loadCells, oracle, script, sums } from '../workflows/support.ts';
+import { judgeNaively, readAsked, reply, startJudge } from '../workflows/judge-server.ts';
+import { answerSum, sendJson, startModelServer, toCompletion } from '../workflows/model-server.ts';
+import {
+  bash,
+  begin,
+  cancelAndWait,
+  loadCalls,
+  loadCells,
+  oracle,
+  script,
+  sums,
+  waitFor,
+} from '../workflows/support.ts';
 
 let assay: TestAssay;
 const marks = mkdtempSync(join(tmpdir(), 'assay-grade-again-'));
@@ -123,4 +133,34 @@ test('a resume that grades makes no call of an engine that is down', async () =>
   await resume(runId);
   expect(server.calls()).toHaveLength(1);
   expect((await loadCells(assay, runId, 2)).map(({ outcome }) => outcome)).toEqual(['unscored', 'unscored']);
+});
+
+test('an answer that was paid before its run was cancelled is judged on resume, and its model is not called again', async () => {
+  await using server = await startModelServer((response) =>
+    sendJson(response, toCompletion({ content: '1' }, {}, 'length')),
+  );
+  let isOpen = false;
+  await using judge = await startModelServer((response, seen) => {
+    if (isOpen) reply(response, judgeNaively(readAsked(seen)));
+  });
+  const runId = await begin(assay, {
+    providers: [server.provider(), judge.provider({ id: 'judge' })],
+    models: [{ id: 'one', provider: 'local', model: 'm', params: { maxOutputTokens: 7 } }],
+    judge: { model: 'judge:wise' },
+    suite: { ...sums(1), scorers: [{ kind: 'judge', rubric: 'Pass when it names the reference.' }] } as Json,
+  });
+  await waitFor('a judge that was asked', async () => judge.calls().length === 1, 60_000);
+  await cancelAndWait(assay, runId);
+  expect(await loadCells(assay, runId)).toMatchObject([{ outcome: 'interrupted' }]);
+  isOpen = true;
+  await resume(runId);
+  expect(server.calls()).toHaveLength(1);
+  const [cell] = (await loadReportRows(assay.db, runId)).cells;
+  expect(cell).toMatchObject({ generation: 2, calls: 1, answerPreview: '1' });
+  expect(cell?.outcome).toMatchObject({
+    kind: 'scored',
+    pass: true,
+    limit: { kind: 'output', limit: 7, measured: 7 },
+  });
+  expect(cell?.wastedUsage.inputTokens).toBeNull();
 });

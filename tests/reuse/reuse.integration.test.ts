@@ -246,3 +246,41 @@ test('AC-P1 a run that names a run that is not there keeps its record with the r
   });
   expect(calls()).toBe(0);
 });
+
+test('AF-20 an answer that was taken although it differs is never taken on as one that matches', async () => {
+  const { server, document, calls } = await startSums();
+  await using _server = server;
+  const warm = document({}, { params: { temperature: 0.5 } });
+  const first = await begin(assay, document());
+  await assay.result(first);
+  const forced = await reuse(warm, first, true);
+  const refused = await reuse(warm, forced);
+  expect((await loadState(assay, refused)).reason).toContain(
+    'model.params.temperature: absent -> 0.5 (3 cells)',
+  );
+  const again = await reuse(warm, forced, true);
+  expect((await report(again)).run.reuse).toMatchObject({ taken: 3, mismatched: 3 });
+  // Of a run that asks as the first one did it is the answer.
+  const back = await reuse(document(), again);
+  expect((await report(back)).run.reuse).toMatchObject({ taken: 3, mismatched: 0, refused: 0 });
+  expect(calls()).toBe(3);
+});
+
+test('AC-K11 a refusal shows what differs in the cases of several requests that share a setup', async () => {
+  const { server, document, calls } = await startSums();
+  await using _server = server;
+  const requests = (system: string): Changes => ({
+    requests: ['z', 'a'].map((id) => ({
+      name: `request-${id}`,
+      suite: { name: id, scorers: ['exact'], cases: [{ id, input: 'What is 1 + 1?', target: '2', system }] },
+    })),
+  });
+  const { suite: _suite, ...rest } = document() as { readonly [key: string]: Json };
+  const first = await begin(assay, { ...rest, ...requests('Be short.') });
+  await assay.result(first);
+  const refused = await reuse({ ...rest, ...requests('Be long.') }, first);
+  expect((await loadState(assay, refused)).reason).toContain(
+    'case.system: "Be short." -> "Be long." (2 cells)',
+  );
+  expect(calls()).toBe(2);
+});

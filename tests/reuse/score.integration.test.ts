@@ -90,6 +90,11 @@ test('answers are graded again by other scorers as a new version: nothing is run
   expect((await loadCells(assay, runId, 3)).map((cell) => cell.score)).toEqual([1, 1]);
   expect((await report(runId)).run).toMatchObject({ scoreVersion: 3, scoredBy: null });
   expect(server.calls()).toHaveLength(2);
+  // Who names scored cells wants other answers.
+  const handle = new RunHandle(assay.connection, runId);
+  await handle.retry({ only: ['scored'] });
+  await handle.result();
+  expect(server.calls()).toHaveLength(4);
 });
 
 test('a run that was cancelled stays so after its answers are graded again, and resumes by the new scorers', async () => {

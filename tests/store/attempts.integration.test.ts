@@ -219,6 +219,15 @@ test('retrying an early attempt under pass brings back the later ones', async ()
   expect(await finish('pass', 2)).toMatchObject({ state: 'completed', planned: 1, recorded: 1 });
 });
 
+test('retrying a failed attempt beside a pass that stays brings back nothing', async () => {
+  await prepareRun(store.pool, 'solved', { cases: 1, k: 3, strategy: 'pass' });
+  await record(attemptKey('solved', 1, [1, 1]), failed);
+  await record(attemptKey('solved', 1, [2, 1]), passed);
+  await finish('solved');
+  const answer = await planGeneration(store.pool, { runId: 'solved', token: 'retry', outcomes: ['error'] });
+  expect(answer).toEqual({ generation: 2, cells: 1 });
+});
+
 test('cells of a skipped model have their outcome at once and are not listed to run', async () => {
   await prepareRun(store.pool, 'skipped', { models: ['fast', 'keyless'], k: 2, skipped: ['keyless'] });
   const tasks = await listTaskRefs(store.pool, { runId: 'skipped', generation: 1, afterTask: 0, limit: 10 });

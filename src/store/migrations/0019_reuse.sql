@@ -15,6 +15,23 @@ create table reuses (
   differences text not null
 );
 
+-- The scored cells of a run that others may take, with the fingerprints of their answers: where one was taken although
+-- it differs, those of the cell in which its agent ran.
+create function list_given_cells(p_source text) returns table (
+  task int, attempt int, generation int, setup_digest text, content_digest text, grading_digest text, name text,
+  model_id text, case_id text, made_run text, made_task int
+) language sql stable as $$
+  select a.task, a.attempt, a.generation, coalesce(o.setup_digest, t.setup_digest),
+    coalesce(o.content_digest, t.content_digest), t.grading_digest, r.name, t.model_id, t.case_id,
+    coalesce(o.run_id, p_source), coalesce(o.task, a.task)
+  from latest_attempts a
+  join tasks t on t.run_id = p_source and t.task = a.task
+  join requests r on r.run_id = p_source and r.request_index = t.request_index
+  left join tasks o on a.mismatch and o.run_id = a.origin_run and o.task = a.origin_task
+    and o.run_id = any (array(select distinct m.origin_run from attempts m where m.run_id = p_source and m.mismatch))
+  where a.run_id = p_source and a.outcome = 'scored'
+$$;
+
 -- The cells of a run that a new run can take over: by equal fingerprints and attempt, each at most once; then, if
 -- that is allowed, by equal names. A source that is still running gives what is recorded.
 create function match_cells(p_run text, p_source text, p_by_name boolean) returns table (
@@ -29,12 +46,8 @@ create function match_cells(p_run text, p_source text, p_by_name boolean) return
     join requests r on r.run_id = p_run and r.request_index = t.request_index
     where a.run_id = p_run and a.generation = 1 and a.planned and a.outcome is null
   ), given as materialized (
-    select a.task, a.attempt, a.generation, t.setup_digest, t.content_digest, t.grading_digest, r.name, t.model_id,
-      t.case_id, row_number() over (partition by t.setup_digest, t.content_digest, a.attempt order by a.task) as nth
-    from latest_attempts a
-    join tasks t on t.run_id = p_source and t.task = a.task
-    join requests r on r.run_id = p_source and r.request_index = t.request_index
-    where a.run_id = p_source and a.outcome = 'scored'
+    select g.*, row_number() over (partition by g.setup_digest, g.content_digest, g.attempt order by g.task) as nth
+    from list_given_cells(p_source) g
   ), equal as materialized (
     select w.task, w.attempt, g.task as source_task, g.attempt as source_attempt, g.generation as source_generation,
       false as mismatch, w.grading_digest = g.grading_digest as same_grading, w.gradable
@@ -109,25 +122,22 @@ begin
   from attempts where run_id = p_run and planned and origin_run is not null;
 end $$;
 
--- Cells of equal names that differ in what their answers depend on, by what differs, each with an example.
+-- Cells of equal names that differ in what their answers depend on, by what differs, each with one as an example: its
+-- task, and the one in which the other answer was made.
 create function list_refused_cells(p_run text, p_source text) returns table (
   setup_digest text, source_setup_digest text, same_content boolean, cells int, refused int,
-  request_index int, source_request_index int, model_id text, source_model_id text, case_id text
+  task int, made_run text, made_task int
 ) language sql stable set enable_nestloop = off as $$
   select w.setup_digest, g.setup_digest, w.content_digest = g.content_digest, count(*)::int,
-    (count(*) filter (where w.origin_run is null))::int, min(w.request_index), min(g.request_index),
-    min(w.model_id), min(g.model_id), min(w.case_id)
+    (count(*) filter (where w.origin_run is null))::int, min(w.task),
+    (array_agg(g.made_run order by w.task, w.attempt))[1], (array_agg(g.made_task order by w.task, w.attempt))[1]
   from (
     select r.name, a.attempt, a.origin_run, t.* from attempts a
     join tasks t on t.run_id = p_run and t.task = a.task
     join requests r on r.run_id = p_run and r.request_index = t.request_index
     where a.run_id = p_run and a.generation = 1 and (a.planned or a.mismatch) and (a.origin_run is null or a.mismatch)
-  ) w join (
-    select r.name, a.attempt, t.* from latest_attempts a
-    join tasks t on t.run_id = p_source and t.task = a.task
-    join requests r on r.run_id = p_source and r.request_index = t.request_index
-    where a.run_id = p_source and a.outcome = 'scored'
-  ) g on g.name = w.name and g.model_id = w.model_id and g.case_id = w.case_id and g.attempt = w.attempt
+  ) w join list_given_cells(p_source) g on g.name = w.name and g.model_id = w.model_id and g.case_id = w.case_id
+    and g.attempt = w.attempt
   where w.setup_digest <> g.setup_digest or w.content_digest <> g.content_digest
   group by 1, 2, 3 order by count(*) desc, min(w.task) limit 20
 $$;
