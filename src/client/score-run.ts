@@ -8,8 +8,7 @@ import { listKeyNames } from '../domain/key-names.ts';
 import { isTerminal } from '../domain/outcome.ts';
 import { withModule } from '../modules/with-module.ts';
 import { saveBlob } from '../store/blobs.ts';
-import { listWithoutTarget } from '../store/gradings.ts';
-import { loadOutcomeCounts } from '../store/outcome-counts.ts';
+import { countAnswers, listWithoutTarget } from '../store/gradings.ts';
 import { loadPlan } from '../store/plans.ts';
 import type { RunRow } from '../store/runs.ts';
 import { ClientError } from './client-error.ts';
@@ -34,7 +33,7 @@ export async function scoreRun(
   { run, read }: { readonly run: RunRow; readonly read: GivenScorers | null },
 ): Promise<Resumed> {
   const { runId } = run;
-  const cells = await countAnswers(connection, run);
+  const cells = await countGradable(connection, run);
   const plan = await loadPlan(connection.db, runId);
   const catalog = withModule(createBuiltInCatalog(), plan.spec.module);
   const scorers = read === null ? null : readGiven(read, catalog);
@@ -59,12 +58,12 @@ async function store({ db }: AssayConnection, { scorers, files }: ReadScorers): 
   return await saveBlob(db, Buffer.from(JSON.stringify(scorers)));
 }
 
-async function countAnswers({ db }: AssayConnection, run: RunRow): Promise<number> {
+async function countGradable({ db }: AssayConnection, run: RunRow): Promise<number> {
   const { runId, state, planDigest } = run;
   if (!isTerminal(state))
     throw new ClientError(`Run ${runId} is ${state}: \`assay watch ${runId}\` waits for its end.`);
   if (planDigest === null) throw new ClientError(`Run ${runId} was not planned: it has no answers to grade.`);
-  const { scored = 0, unscored = 0 } = await loadOutcomeCounts(db, runId);
-  if (scored + unscored > 0) return scored + unscored;
+  const cells = await countAnswers(db, runId);
+  if (cells > 0) return cells;
   throw new ClientError(`Run ${runId} has no answers to grade: \`assay report ${runId}\` says why.`);
 }

@@ -77,6 +77,15 @@ export async function planGrading(
   });
 }
 
+/** Cells of a run that have an answer to grade. */
+export async function countAnswers(db: Db, runId: string): Promise<number> {
+  const { cells } = await selectRow<{ cells: number }>(db, {
+    text: 'select count(*) as cells from latest_attempts where run_id = $1 and is_answered(outcome, origin_run)',
+    values: [runId],
+  });
+  return cells;
+}
+
 /** Every task of a run, in order. */
 export async function listTaskCases(
   db: Db,

@@ -10,7 +10,7 @@ import { loadReportRows } from '../../src/store/report-rows.ts';
 import { loadRun } from '../../src/store/runs.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { judgeNaively, startJudge } from '../workflows/judge-server.ts';
-import { answerSum, sendJson, startModelServer } from '../workflows/model-server.ts';
+import { answerSum, sendJson, startModelServer, toCompletion } from '../workflows/model-server.ts';
 import {
   bash,
   begin,
@@ -217,4 +217,32 @@ test('scorers that cannot grade what a run recorded are refused before anything 
   await expect(scoreTexts(runId, ['{ kind: judge, rubric: Good? }'])).rejects.toThrow('asks a judge');
   await expect(scoreTexts(runId, ['exat'])).rejects.toThrow('unknown scorer "exat"');
   expect(await loadCells(assay, runId)).toHaveLength(1);
+});
+
+test('a grading that was stopped keeps no answer from being graded by other scorers', async () => {
+  let hangs = false;
+  await using judge = await startModelServer((response) => {
+    if (!hangs) sendJson(response, toCompletion({ content: 'hm' }));
+  });
+  await using server = await startModelServer((response, seen) => sendJson(response, answerSum(seen)));
+  const asked = { kind: 'judge', rubric: 'Pass when it is right.' };
+  const runId = await begin(assay, {
+    providers: [server.provider(), judge.provider({ id: 'judge' })],
+    models: [{ id: 'one', provider: 'local', model: 'm' }],
+    judge: { model: 'judge:wise' },
+    suite: { ...sums(1), scorers: ['exact', { ...asked, required: false }] } as Json,
+  });
+  await assay.result(runId);
+  expect((await loadCells(assay, runId)).map(({ outcome }) => outcome)).toEqual(['scored']);
+  hangs = true;
+  const before = judge.calls().length;
+  await new RunHandle(assay.connection, runId).score({ scorers: [asked] });
+  await expect.poll(() => judge.calls().length, { timeout: 60_000 }).toBeGreaterThan(before);
+  await cancelAndWait(assay, runId);
+  expect((await loadCells(assay, runId, 2)).map(({ outcome }) => outcome)).toEqual(['interrupted']);
+  await score(runId, ['exact']);
+  expect((await loadCells(assay, runId, 3)).map(({ outcome, score: value }) => [outcome, value])).toEqual([
+    ['scored', 1],
+  ]);
+  expect(server.calls()).toHaveLength(1);
 });

@@ -7,6 +7,11 @@ create table gradings (
   primary key (run_id, generation)
 );
 
+-- Whether a cell has an answer to grade: one of its own, or, where a grading was stopped, that of its origin.
+create function is_answered(p_outcome text, p_origin_run text) returns boolean language sql immutable as $$
+  select coalesce(p_outcome in ('scored', 'unscored'), false) or p_origin_run is not null
+$$;
+
 -- Opens a generation in which every answer of a run that has ended is graded again and nothing is run. p_tasks,
 -- p_digests, p_gradable: the fingerprints of the new scores, and which answers can be graded now. The others get
 -- p_detail: no score of this version. With none that can, nothing changes. The run ends as it had ended before.
@@ -35,7 +40,7 @@ begin
   end if;
   select count(*) filter (where n.gradable), count(*) filter (where not n.gradable) into cells, ungradable
   from latest_attempts a join unnest(p_tasks, p_gradable) as n(task, gradable) on n.task = a.task
-  where a.run_id = p_run and a.outcome in ('scored', 'unscored');
+  where a.run_id = p_run and is_answered(a.outcome, a.origin_run);
   if cells = 0 then return; end if;
   generation := run.generation + 1;
   update tasks t set grading_digest = n.digest, gradable = n.gradable
@@ -51,7 +56,7 @@ begin
     case when t.gradable then 0 else a.try_number end, case when not t.gradable then a.answer_digest end,
     case when not t.gradable then a.answer_preview end, a.plan_digest
   from latest_attempts a join tasks t on t.run_id = p_run and t.task = a.task
-  where a.run_id = p_run and a.outcome in ('scored', 'unscored');
+  where a.run_id = p_run and is_answered(a.outcome, a.origin_run);
   update attempts a set latest = false from attempts n
   where n.run_id = p_run and n.generation = run.generation + 1
     and a.run_id = p_run and a.task = n.task and a.attempt = n.attempt and a.generation <= run.generation and a.latest;
