@@ -29,12 +29,10 @@ type Mark = {
 export function drawWidths(curves: readonly DrawnCurve[], title: string): string {
   const marks = curves.flatMap(toMarks);
   const byWidth = { x: 'width', stroke: 'suite' } as const;
-  const names = Plot.selectLast({ x: 'width', y: 'median', z: 'suite', text: 'suite', fill: 'suite' });
   return toSvg(title, {
     width: 720,
     height: 360,
     marginTop: 40,
-    marginRight: 100,
     marginBottom: 48,
     x: { type: 'point', label: 'width (calls and attempts at a time)', labelArrow: 'none' },
     y: {
@@ -50,10 +48,19 @@ export function drawWidths(curves: readonly DrawnCurve[], title: string): string
       Plot.lineY(marks, { ...byWidth, y: 'median', strokeWidth: 2 }),
       Plot.ruleX(marks, { ...byWidth, y1: 'low', y2: 'high', strokeWidth: 2 }),
       Plot.dot(marks, { x: 'width', y: 'median', fill: 'suite', r: 4, title: toWords }),
-      Plot.text(marks, { ...names, textAnchor: 'start', dx: 10, fontWeight: 'bold' }),
+      ...curves.map(toName),
     ],
   });
 }
+
+/** In the corner that falling curves leave free. */
+const toName = ({ suite }: DrawnCurve, index: number) =>
+  Plot.text([suite], {
+    frameAnchor: 'top-right',
+    dy: index * 18,
+    fill: COLORS[index % COLORS.length] ?? '#000000',
+    fontWeight: 'bold',
+  });
 
 const toMarks = ({ suite, points, toIdealSeconds }: DrawnCurve): readonly Mark[] =>
   points.flatMap(({ width, medianSeconds: median, lowSeconds: low, highSeconds: high }) =>
