@@ -2,7 +2,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { ReadRun } from './read-document.ts';
 import { describeNeed, estimateOpenUsd, findApprovalNeed, type ApprovalNeed } from '../domain/approval.ts';
 import { estimateRun } from '../domain/estimate.ts';
-import { callsProvider, listDirectRequests } from '../domain/calls-provider.ts';
+import { callsProvider, listOneStepRequests } from '../domain/calls-provider.ts';
 import { orderTasks } from '../domain/order-tasks.ts';
 import type { RunPlan, SkippedModel } from '../domain/plan.ts';
 import type { RunSpec } from '../domain/run.ts';
@@ -84,8 +84,8 @@ async function findNeed(
   { runId, spec, estimate }: RunPlan,
 ): Promise<ApprovalNeed | null> {
   if (spec.budgets.confirmAboveUsd === null) return null;
-  const directRequests = listDirectRequests(spec);
-  const openCells = await countCellsByModel(db, { runId, outcomes: [], directRequests });
+  const oneStepRequests = listOneStepRequests(spec);
+  const openCells = await countCellsByModel(db, { runId, outcomes: [], oneStepRequests });
   return findApprovalNeed(spec.budgets, estimateOpenUsd(estimate, openCells));
 }
 
@@ -121,8 +121,8 @@ async function reopen(dependencies: Dependencies, run: RunRow, input: PrepareInp
   const wereSkipped = spec.models.filter((model) => before.some(({ modelId }) => modelId === model.id));
   const skipped = await findSkipped(dependencies, spec, wereSkipped);
   const skippedModels = skipped.map(({ modelId }) => modelId);
-  const directRequests = listDirectRequests(spec);
-  const asked = { runId, token, outcomes, budgets, skippedModels, directRequests };
+  const oneStepRequests = listOneStepRequests(spec);
+  const asked = { runId, token, outcomes, budgets, skippedModels, oneStepRequests };
   const opened = await planGeneration(dependencies.db, asked);
   if (opened.cells === 0) return await over(dependencies, run);
   const engines = listEngines(spec, skipped);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { estimateOpenUsd, findApprovalNeed, type ApprovalNeed } from '../domain/approval.ts';
-import { listDirectRequests } from '../domain/calls-provider.ts';
+import { listOneStepRequests } from '../domain/calls-provider.ts';
 import { listKeyNames } from '../domain/key-names.ts';
 import type { OutcomeKind, TerminalState } from '../domain/outcome.ts';
 import { isTerminal } from '../domain/outcome.ts';
@@ -120,8 +120,8 @@ export async function findResumeNeed(
   if (run.planDigest === null) return null;
   const { spec, estimate } = await loadPlan(db, run.runId);
   if (spec.budgets.confirmAboveUsd === null) return null;
-  const directRequests = listDirectRequests(spec);
-  const cells = await countCellsByModel(db, { runId: run.runId, outcomes, directRequests });
+  const oneStepRequests = listOneStepRequests(spec);
+  const cells = await countCellsByModel(db, { runId: run.runId, outcomes, oneStepRequests });
   return findApprovalNeed(spec.budgets, estimateOpenUsd(estimate, cells));
 }
 

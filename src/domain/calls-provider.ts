@@ -4,8 +4,10 @@ import type { RequestSpec, RunSpec } from './run.ts';
 export const callsProvider = ({ harness }: Pick<RequestSpec, 'harness'>): boolean =>
   harness.kind !== 'command' || harness.proxy;
 
-/** Indexes of the requests whose attempts are one model call each, and leave nothing else behind. */
-export const listDirectRequests = ({ requests }: Pick<RunSpec, 'requests'>): readonly number[] =>
-  requests.flatMap(({ harness, environment }, index) =>
-    harness.kind === 'direct' && environment.kind === 'none' ? [index] : [],
-  );
+/** Indexes of the requests whose attempts are one model call or one external agent, and leave nothing but its answer. */
+export const listOneStepRequests = ({ requests }: Pick<RunSpec, 'requests'>): readonly number[] =>
+  requests.flatMap(({ harness, environment, evaluation, artifacts }, index) => {
+    const isCall = harness.kind === 'direct' && environment.kind === 'none';
+    const isAgent = harness.kind === 'command' && evaluation !== 'fresh' && artifacts === undefined;
+    return isCall || isAgent ? [index] : [];
+  });

@@ -1,4 +1,5 @@
 import type { AttemptKey } from '../domain/ids.ts';
+import type { Limit } from '../domain/outcome.ts';
 import type { CommandRun } from '../domain/step.ts';
 import { completeCall, type CallCompletion } from './model-calls.ts';
 import type { Db, TransactionalDb } from './pool.ts';
@@ -50,9 +51,9 @@ export const completeCommandRun = (
     await completeCall(client, call);
     await client.query({
       name: 'complete-command-run',
-      text: `update command_runs set state = 'completed', detail = $6, finished_at = clock_timestamp()
+      text: `update command_runs set state = 'completed', detail = $6, answered = $7, finished_at = clock_timestamp()
         where ${AT_KEY} and state = 'started'`,
-      values: [...toKey(at), escapeText(JSON.stringify(run))],
+      values: [...toKey(at), escapeText(JSON.stringify(run)), toAnswer(run) !== null],
     });
   });
 
@@ -64,6 +65,14 @@ export async function endCommandRun(db: Db, at: CommandRunKey, state: 'lost' | '
       where ${AT_KEY} and state = 'started'`,
     values: [...toKey(at), state],
   });
+}
+
+/** The answer of an agent that ended by itself or at a limit; null = it failed or was stopped. */
+export function toAnswer({
+  result,
+}: CommandRun): { readonly answerDigest: string | null; readonly limit: Limit | null } | null {
+  if (result.kind !== 'over' || result.end.kind !== 'ended') return null;
+  return { answerDigest: result.answerDigest, limit: result.end.limit };
 }
 
 const AT_KEY = 'run_id = $1 and task = $2 and attempt = $3 and generation = $4 and try_number = $5';

@@ -22,11 +22,11 @@ export async function countCellsByModel(
   {
     runId,
     outcomes,
-    directRequests,
+    oneStepRequests,
   }: {
     readonly runId: string;
     readonly outcomes: readonly OutcomeKind[];
-    readonly directRequests: readonly number[];
+    readonly oneStepRequests: readonly number[];
   },
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await selectRows<{ model_id: string; cells: number }>(db, {
@@ -34,7 +34,7 @@ export async function countCellsByModel(
       where a.run_id = $1 and a.latest and a.planned and (a.outcome is null or a.outcome = any($2::text[]))
         and not has_answer(a, t.gradable, t.request_index = any($3::int[]))
       group by t.model_id`,
-    values: [runId, outcomes, directRequests],
+    values: [runId, outcomes, oneStepRequests],
   });
   return new Map(rows.map((row) => [unescapeText(row.model_id), row.cells]));
 }

@@ -102,8 +102,8 @@ export type GenerationRequest = {
   readonly outcomes: readonly OutcomeKind[];
   /** Models that are skipped again: their skipped cells stay as they are. */
   readonly skippedModels?: readonly string[];
-  /** Requests whose attempts are one call each: of a cell that was cut off before its grade the answer is kept. */
-  readonly directRequests?: readonly number[];
+  /** Requests whose attempts are one step each: of a cell that was cut off before its grade the answer is kept. */
+  readonly oneStepRequests?: readonly number[];
   /** Caps to change; a key that is absent leaves its cap. */
   readonly budgets?: Partial<Pick<Budgets, 'maxRunUsd' | 'maxModelUsd' | 'maxRunTokens'>>;
 };
@@ -131,7 +131,7 @@ export async function planGeneration(
       JSON.stringify({ kind: 'interrupted', reason, limit: null } satisfies Outcome),
       JSON.stringify({ kind: 'not_run', reason, limit: null } satisfies Outcome),
       (request.skippedModels ?? []).map(escapeText),
-      request.directRequests ?? [],
+      request.oneStepRequests ?? [],
     ],
   });
 }

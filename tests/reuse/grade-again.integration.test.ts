@@ -135,6 +135,29 @@ test('a resume that grades makes no call of an engine that is down', async () =>
   expect((await loadCells(assay, runId, 2)).map(({ outcome }) => outcome)).toEqual(['unscored', 'unscored']);
 });
 
+test('an external agent that had ended before its run was cancelled is judged on resume, and is not started again', async () => {
+  let isOpen = false;
+  await using judge = await startModelServer((response, seen) => {
+    if (isOpen) reply(response, judgeNaively(readAsked(seen)));
+  });
+  const runId = await begin(assay, {
+    providers: [judge.provider({ id: 'judge' })],
+    models: [oracle()],
+    judge: { model: 'judge:wise' },
+    harness: { kind: 'command', command: ['sh', '-c', 'echo 1'] },
+    environment: 'host',
+    suite: { ...sums(1), scorers: [{ kind: 'judge', rubric: 'Pass when it names the reference.' }] } as Json,
+  });
+  await waitFor('a judge that was asked', async () => judge.calls().length === 1, 60_000);
+  await cancelAndWait(assay, runId);
+  isOpen = true;
+  await resume(runId);
+  const [cell] = (await loadReportRows(assay.db, runId)).cells;
+  expect(cell?.outcome).toMatchObject({ kind: 'scored', pass: true });
+  const { rows } = await assay.db.query('select generation from command_runs where run_id = $1', [runId]);
+  expect(rows).toEqual([{ generation: 1 }]);
+});
+
 test('an answer that was paid before its run was cancelled is judged on resume, and its model is not called again', async () => {
   await using server = await startModelServer((response) =>
     sendJson(response, toCompletion({ content: '1' }, {}, 'length')),

@@ -77,25 +77,12 @@ begin
   end if;
 end $$;
 
--- Whether a cell that is asked for again has an answer that is there: it is graded, and nothing is run. Of an attempt
--- that was cut off before its grade this is known where it is a single call (p_direct). A score was asked for by name:
--- such a cell runs.
-create function has_answer(p_cell attempts, p_gradable boolean, p_direct boolean) returns boolean
-language sql stable as $$
-  select p_gradable and p_cell.planned and p_cell.outcome is distinct from 'scored' and (
-    p_cell.origin_run is not null or p_cell.outcome = 'unscored'
-    or (p_cell.outcome = 'interrupted' and p_direct and exists (
-      select from model_calls c where c.run_id = p_cell.run_id and c.task = p_cell.task
-        and c.attempt = p_cell.attempt and c.generation = p_cell.generation and c.try_number = p_cell.try_number
-        and c.purpose = 'agent' and c.step = 1 and c.state = 'completed'))) is true
-$$;
-
 -- Opens the next generation with the cells whose latest outcome is named, and those never recorded. Models that
--- would be skipped again keep their skipped cells. p_direct: requests whose attempts are one call each.
+-- would be skipped again keep their skipped cells. p_one_step: requests whose attempts are one step each.
 -- The same token again answers what it answered before.
 create function plan_generation(
   p_run text, p_token text, p_outcomes text[], p_budgets jsonb, p_interrupted_detail text, p_not_run_detail text,
-  p_skipped_models text[], p_direct int[], out generation int, out cells int
+  p_skipped_models text[], p_one_step int[], out generation int, out cells int
 ) language plpgsql set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
@@ -128,7 +115,7 @@ begin
     from (
       -- An answer that is there is graded again, and nothing is run, where that can be.
       select a.task, a.attempt, a.generation, a.planned, a.pass, a.origin_run, a.origin_task, a.origin_attempt,
-        a.origin_generation, a.mismatch, has_answer(a, t.gradable, t.request_index = any (p_direct)) as answered,
+        a.origin_generation, a.mismatch, has_answer(a, t.gradable, t.request_index = any (p_one_step)) as answered,
         a.planned and (a.outcome is null or a.outcome = any (p_outcomes))
         and not (a.outcome = 'skipped' and t.model_id = any (p_skipped_models)) is true as chosen
       from attempts a join tasks t on t.run_id = p_run and t.task = a.task

@@ -10,6 +10,8 @@ create table command_runs (
   state text not null default 'started',
   session_id text collate "C" not null,
   host_id text collate "C" not null,
+  -- It ended, and its answer can be graded.
+  answered boolean not null default false,
   -- How it ended, what it used and where its output is, as JSON.
   detail text,
   started_at timestamptz not null default now(),

@@ -12,6 +12,22 @@ create function is_answered(p_outcome text, p_origin_run text) returns boolean l
   select coalesce(p_outcome in ('scored', 'unscored'), false) or p_origin_run is not null
 $$;
 
+-- Whether a cell that is asked for again has an answer that is there: it is graded, and nothing is run. Of an attempt
+-- that was cut off before its grade this is known where it is one call or one external agent (p_one_step). A score was
+-- asked for by name: such a cell runs.
+create function has_answer(p_cell attempts, p_gradable boolean, p_one_step boolean) returns boolean
+language sql stable as $$
+  select p_gradable and p_cell.planned and p_cell.outcome is distinct from 'scored' and (
+    p_cell.origin_run is not null or p_cell.outcome = 'unscored'
+    or (p_cell.outcome = 'interrupted' and p_one_step and coalesce((
+      select r.answered from command_runs r where r.run_id = p_cell.run_id and r.task = p_cell.task
+        and r.attempt = p_cell.attempt and r.generation = p_cell.generation and r.try_number = p_cell.try_number
+    ), exists (
+      select from model_calls c where c.run_id = p_cell.run_id and c.task = p_cell.task
+        and c.attempt = p_cell.attempt and c.generation = p_cell.generation and c.try_number = p_cell.try_number
+        and c.purpose = 'agent' and c.step = 1 and c.state = 'completed')))) is true
+$$;
+
 -- Opens a generation in which every answer of a run that has ended is graded again and nothing is run. p_tasks,
 -- p_digests, p_gradable: the fingerprints of the new scores, and which answers can be graded now. The others get
 -- p_detail: no score of this version. With none that can, nothing changes. The run ends as it had ended before.
