@@ -80,6 +80,15 @@ export class RequestQueue {
     this.taken[requestIndex] = (this.taken[requestIndex] ?? 0) + tasks.length;
   }
 
+  /**
+   * The tasks of the run come in the order of its requests: earlier ones than that of the next task have none left, also
+   * where cells were recorded before their tasks were listed (those of an engine that is down). Undefined = no task is left.
+   */
+  reach(requestIndex: number | undefined): void {
+    for (const request of this.prepared.requests.slice(0, requestIndex))
+      this.taken[request.index] = Math.max(this.taken[request.index] ?? 0, countTasks(request));
+  }
+
   /** Tasks that were passed over are gone through once more. */
   restart(): void {
     this.again = true;

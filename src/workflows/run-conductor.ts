@@ -198,6 +198,7 @@ export class RunConductor {
   private async nextPack(): Promise<Pack | undefined> {
     for (;;) {
       const pack = await this.line.first();
+      this.requests.reach(pack?.requestIndex);
       if (pack === undefined) return pack;
       const { requestIndex } = pack;
       if (this.requests.isWaiting(requestIndex))

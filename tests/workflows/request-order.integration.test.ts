@@ -8,6 +8,7 @@ import { loadRun } from '../../src/store/runs.ts';
 import { describeBubblewrap } from '../environments/bubblewrap-subject.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
 import { startHolding } from './holding-server.ts';
+import { sendJson, startModelServer } from './model-server.ts';
 import {
   begin,
   countOutcomes,
@@ -186,6 +187,26 @@ describe.skipIf(problem !== null)('requests whose environments have to be prepar
     expect(await assay.result(runId)).toMatchObject({ state: 'completed', outcomes: { scored: 9 } });
     expect(await listStates(runId)).toEqual(['completed', 'completed', 'completed', 'completed']);
     expect(await countOutcomes(assay, runId, 2)).toEqual({ scored: 4 });
+  }, 120_000);
+
+  test('a request is prepared after an earlier one whose cells an engine that is down has kept from running', async () => {
+    const body = { error: { message: 'Incorrect API key provided', code: 'invalid_api_key' } };
+    await using server = await startModelServer((response) => sendJson(response, body, 401));
+    const runId = await begin(assay, {
+      providers: [server.provider()],
+      models: [{ id: 'dead', provider: 'local', model: 'dead' }, oracle()],
+      requests: [
+        // More than one page of tasks: some are over before they are listed.
+        { name: 'first', suite: sums(600), models: ['dead'] },
+        sandboxed('second', 2, { models: ['right'] }),
+      ],
+      execution: { taskConcurrency: 4 },
+    });
+    expect(await assay.result(runId)).toMatchObject({
+      planned: 602,
+      outcomes: { infra: 1, not_run: 599, scored: 2 },
+    });
+    expect(await listStates(runId)).toEqual(['completed', 'completed']);
   }, 120_000);
 
   test('a run none of whose requests can be prepared is refused with all reasons', async () => {
