@@ -56,7 +56,8 @@ export class SessionLead {
   }
 
   private async look(): Promise<void> {
-    const limits = await loadSessionLimits(this.db, this.hostId);
+    // By the connection of the lead: one that is idle may be cut, and one that is cut is noticed.
+    const limits = await loadSessionLimits(this.connection ?? this.db, this.hostId);
     for (const environment of this.environments) {
       const { provider, slots } = environment;
       const limit = limits.get(provider.kind);
@@ -68,9 +69,11 @@ export class SessionLead {
 
   private async take(environment: CountedEnvironment): Promise<void> {
     const { hostId, db } = this;
-    this.connection ??= await this.connect();
-    if (!(await leadSessions(this.connection, { hostId, kind: environment.provider.kind }))) return;
+    const connection = (this.connection ??= await this.connect());
+    if (!(await leadSessions(connection, { hostId, kind: environment.provider.kind }))) return;
     await recount({ db, hostId, environment });
+    // The lock may have gone meanwhile, with its connection.
+    if (this.connection !== connection) return;
     this.led.add(environment);
     environment.slots.setLeads(true);
   }

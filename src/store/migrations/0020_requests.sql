@@ -26,12 +26,14 @@ create function reopen_requests(p_run text, p_generation int) returns void langu
     where a.run_id = p_run and a.generation = p_generation and t.request_index = r.request_index)
 $$;
 
--- A request that cannot be prepared is over: its open cells are never run. Others go on.
+-- A request that cannot be prepared is over: its open cells are never run. Others go on. What a generation that is over
+-- says late changes nothing.
 create function fail_request(p_run text, p_generation int, p_request int, p_failure text, p_detail text)
 returns void language plpgsql as $$
 begin
   update requests set failure = p_failure, prepared_at = clock_timestamp()
-  where run_id = p_run and request_index = p_request and prepared_at is null and state is null;
+  where run_id = p_run and request_index = p_request and prepared_at is null and state is null
+    and p_generation = (select generation from runs where run_id = p_run);
   if not found then return; end if;
   update attempts a set outcome = 'not_run', reason_code = 'preparation', detail = p_detail, settled = true,
     recorded_at = clock_timestamp()
