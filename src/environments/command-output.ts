@@ -58,7 +58,12 @@ export class CommandOutput {
 
 export async function openCommandOutput(pipes: OutputPipes, request: OutputRequest): Promise<CommandOutput> {
   const output = await pipes.open();
-  return request.onErrorOutput === undefined
-    ? new CommandOutput([output], request)
-    : new CommandOutput([output, await pipes.open()], request);
+  if (request.onErrorOutput === undefined) return new CommandOutput([output], request);
+  try {
+    return new CommandOutput([output, await pipes.open()], request);
+  } catch (error) {
+    output.reader.destroy();
+    await output.handOver();
+    throw error;
+  }
 }

@@ -85,6 +85,11 @@ export class SessionLostError extends Error {
   override readonly name = 'SessionLostError';
 }
 
+/** How a command ended, or whether it ran at all, is not known: what starts commands was lost. */
+export class CommandLostError extends Error {
+  override readonly name = 'CommandLostError';
+}
+
 export interface EnvironmentSession {
   readonly handle: SessionHandle;
   /** Where its commands start, absolute, as they see it. */

@@ -48,8 +48,13 @@ function start({ argv, cwd, variables, stdinPath, outputPaths }: LaunchRequest):
   };
   try {
     const stdin = stdinPath === null ? 'ignore' : open(stdinPath, constants.O_RDONLY);
-    const output = open(outputPath, constants.O_WRONLY);
-    const errorOutput = errorPath === outputPath ? output : open(errorPath, constants.O_WRONLY);
+    const openPipe = (path: string): number => {
+      // Without a reader, whose process has ended, an open that blocks would wait for ever: this one fails then.
+      open(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      return open(path, constants.O_WRONLY);
+    };
+    const output = openPipe(outputPath);
+    const errorOutput = errorPath === outputPath ? output : openPipe(errorPath);
     return spawnOrSay(() =>
       spawn(program, args, { cwd, env: variables, detached: true, stdio: [stdin, output, errorOutput] }),
     );

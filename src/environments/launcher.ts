@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { LauncherAnswer, LauncherRequest, LaunchEnd, LaunchRequest } from './launcher-messages.ts';
 
@@ -58,14 +59,30 @@ type Unnumbered<T> = T extends unknown ? Omit<T, 'id'> : never;
 let current: Launcher | null = null;
 let lastId = 0;
 
+/** One that has not answered by then hangs: it is ended, and the next request starts another. */
+const ANSWERS_WITHIN_MS = 60_000;
+
 function ask(request: Unnumbered<LauncherRequest>, listener: Listener): void {
   current ??= startLauncher();
   const { process: child, listeners } = current;
   lastId += 1;
-  listeners.set(lastId, listener);
+  const id = lastId;
+  let answered = false;
+  const onSilence = async (): Promise<void> => {
+    // A worker that was stopped for a while hears of answers after its timer: two turns let them be heard first.
+    await setImmediate();
+    await setImmediate();
+    if (!answered) child.kill('SIGKILL');
+  };
+  const silence = setTimeout(() => void onSilence(), ANSWERS_WITHIN_MS);
+  listeners.set(id, (answer) => {
+    answered = true;
+    clearTimeout(silence);
+    return listener(answer);
+  });
   child.channel?.ref();
   // A launcher that has died hears nothing; its end tells the listener.
-  child.send({ ...request, id: lastId }, () => undefined);
+  child.send({ ...request, id }, () => undefined);
 }
 
 function startLauncher(): Launcher {

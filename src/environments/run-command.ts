@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { openCommandOutput, type CommandOutput, type OutputRequest } from './command-output.ts';
 import { endOwnedProcesses } from './end-processes.ts';
-import type { ExecRequest, ExecResult } from './environment.ts';
+import { CommandLostError, type ExecRequest, type ExecResult } from './environment.ts';
 import { launchCommand, type CommandEnd, type Launched } from './launcher.ts';
 import type { OutputPipes } from './output-pipe.ts';
 import { readBootId } from './process-table.ts';
@@ -47,7 +47,7 @@ export async function runCommand(
   const { pid, exited } = launched;
   const first = await waitForEnd(exited, request.timeoutMs, signal);
   if (first.kind !== 'exit' && first.kind !== 'spawn_error') await endCommand(place, { commandId, pid });
-  if (first.kind === 'lost') throw new Error('the process that starts commands was lost');
+  if (first.kind === 'lost') throw new CommandLostError('the process that starts commands was lost');
   const end = first.kind === 'timeout' ? await exited : first;
   await Promise.race([output.drained, delay(DRAIN_MS)]);
   // A busy loop may have let the timer win over data that was there: two turns read it.
@@ -125,9 +125,11 @@ async function endCommand(
   { root, onStuck }: CommandPlace,
   command: { readonly commandId: string; readonly pid: number | null },
 ): Promise<void> {
-  const recorded = (await loadRecordedProcesses(root))
-    .filter(({ pid }) => pid !== null && pid === command.pid)
-    .slice(-1);
+  const recorded =
+    command.pid === null
+      ? // Nobody knows whether it was started: its mark alone tells.
+        [{ pid: null, startTime: '0', bootId: readBootId() }]
+      : (await loadRecordedProcesses(root)).filter(({ pid }) => pid === command.pid).slice(-1);
   const marker = `ASSAY_COMMAND=${command.commandId}`;
   await endOwnedProcesses({ scope: 'command', marker, recorded, root }, onStuck);
 }

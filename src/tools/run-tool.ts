@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '../domain/json.ts';
-import { SessionLostError } from '../environments/environment.ts';
+import { CommandLostError, SessionLostError } from '../environments/environment.ts';
 import type { ToolCall } from '../domain/transcript.ts';
 import { findArgumentErrors, formatArgumentErrors } from './argument-schema.ts';
 import { cutForModel } from './cut-for-model.ts';
@@ -15,7 +15,7 @@ const SHOWN_BYTES = 400;
 /**
  * Runs one tool call of an answer. `tool` is null when the model was offered none of that name, `offered`
  * the names that it was. Bad arguments, failures and time-outs are results for the model.
- * Throws the signal's reason when it is aborted, and a `SessionLostError`: neither is the model's doing.
+ * Throws the signal's reason when it is aborted, a `SessionLostError` and a `CommandLostError`: none is the model's doing.
  */
 export async function runTool(request: {
   readonly tool: Tool | null;
@@ -52,7 +52,7 @@ async function runInTime(tool: Tool, args: JsonObject, context: ToolContext): Pr
       return await withTimeout(tool.run(args, own), tool.schema.name, own);
     } catch (error) {
       context.signal.throwIfAborted();
-      if (error instanceof SessionLostError) throw error;
+      if (error instanceof SessionLostError || error instanceof CommandLostError) throw error;
       const delayMs = FIRST_DELAY_MS * 2 ** (attempt - 1);
       const isOver = attempt >= tool.policy.maxAttempts || delayMs >= leftMs;
       if (isOver || !isPassing(error)) return toErrorResult(error, attempt);

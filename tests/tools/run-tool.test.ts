@@ -1,7 +1,7 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { SessionLostError } from '../../src/environments/environment.ts';
+import { CommandLostError, SessionLostError } from '../../src/environments/environment.ts';
 import type { EnvironmentSession } from '../../src/environments/environment.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { ToolArguments } from '../../src/domain/transcript.ts';
@@ -158,6 +158,15 @@ test('a session that is gone is no observation', async () => {
   await host.close(session.handle);
   await expect(use(session, 'bash', { command: 'ls' })).rejects.toBeInstanceOf(SessionLostError);
   await expect(use(session, 'read_file', { path: 'f' })).rejects.toBeInstanceOf(SessionLostError);
+});
+
+test('a command whose end nobody knows is no observation: the ledger decides', async () => {
+  const session = await openSession();
+  const tool: Tool = { ...findBash(), run: () => Promise.reject(new CommandLostError('lost')) };
+  const given = { kind: 'parsed', value: { command: 'ls' } } as const;
+  await expect(send({ session, tool, name: 'bash', arguments: given })).rejects.toBeInstanceOf(
+    CommandLostError,
+  );
 });
 
 test('only tools that may be repeated are marked as such', () => {
