@@ -12,7 +12,14 @@ export type EnvironmentWorkersOptions = {
   readonly environments: readonly CountedEnvironment[];
   readonly activities: Pick<
     Activities,
-    'prepare' | 'openSession' | 'runTool' | 'runAgent' | 'collect' | 'evaluate' | 'closeSession'
+    | 'prepare'
+    | 'prepareRequest'
+    | 'openSession'
+    | 'runTool'
+    | 'runAgent'
+    | 'collect'
+    | 'evaluate'
+    | 'closeSession'
   >;
 };
 
@@ -21,7 +28,7 @@ export async function createEnvironmentWorkers(
   options: EnvironmentWorkersOptions,
 ): Promise<readonly Worker[]> {
   const { common, hostId, environments, activities } = options;
-  const { prepare, openSession, runTool, runAgent, collect, evaluate, closeSession } = activities;
+  const { openSession, evaluate, ...onHost } = activities;
   const workers: Worker[] = [];
   for (const { provider, slots } of environments) {
     const opener = await Worker.create({
@@ -35,8 +42,8 @@ export async function createEnvironmentWorkers(
   const host = await Worker.create({
     ...common,
     taskQueue: `assay-host-${hostId}`,
-    // A run that only this host can prepare, for the engine that knows its images is here.
-    activities: { prepare, runTool, runAgent, collect, evaluate, closeSession },
+    // A run or a request that only this host can prepare, for the engine that knows its images is here.
+    activities: { evaluate, ...onHost },
     maxConcurrentActivityTaskExecutions: 200,
   });
   return [...workers, host];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createHost, type WorkerHost } from '../hosts/worker-host.ts';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
-import { bash, begin, loadCells, script, sums, waitFor } from '../workflows/support.ts';
+import { bash, begin, loadCells, oracle, script, sums, waitFor } from '../workflows/support.ts';
 import { findEngineProblem, IMAGE, startEngine, type TestEngine } from './docker-subject.ts';
 
 const skip = findEngineProblem();
@@ -52,11 +52,11 @@ describe.skipIf(skip !== null)('what hosts offer', { timeout: 180_000 }, () => {
     );
     return rows.map(({ host_id: hostId }) => hostId);
   };
-  const listPreparations = async (runId: string): Promise<string[]> => {
+  const listPreparations = async (runId: string, activity = 'prepare'): Promise<string[]> => {
     const { events } = await assay.client.workflow.getHandle(`run/${runId}`).fetchHistory();
     return (events ?? [])
       .map((event) => event.activityTaskScheduledEventAttributes)
-      .filter((scheduled) => scheduled?.activityType?.name === 'prepare')
+      .filter((scheduled) => scheduled?.activityType?.name === activity)
       .map((scheduled) => scheduled?.taskQueue?.name ?? '');
   };
 
@@ -76,6 +76,22 @@ describe.skipIf(skip !== null)('what hosts offer', { timeout: 180_000 }, () => {
       expect(await hostsOf(runId)).toEqual([other.hostId()]);
       // Either worker may be asked; the one without an engine sends it on.
       sent = (await listPreparations(runId)).includes(`assay-host-${other.hostId()}`);
+    }
+  });
+
+  test('a later request is prepared on the host that has the engine, whichever worker was asked', async () => {
+    const { models, ...request } = document;
+    for (let sent = false; !sent;) {
+      const runId = await begin(assay, {
+        models: [...models, oracle()],
+        requests: [
+          { name: 'first', suite: sums(3), models: ['right'] },
+          { ...request, name: 'second', models: models.map(({ id }) => id) },
+        ],
+        execution: { taskConcurrency: 1 },
+      });
+      expect(await assay.result(runId)).toMatchObject({ state: 'completed', outcomes: { scored: 4 } });
+      sent = (await listPreparations(runId, 'prepareRequest')).includes(`assay-host-${other.hostId()}`);
     }
   });
 
