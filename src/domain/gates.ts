@@ -25,13 +25,13 @@ export type GateFailure = {
 
 /**
  * Gates that were not met. Each gate holds for every model of every request; a skipped model counts for
- * `requireModels` only. A gate whose figure does not exist is not met: nothing measured is no pass.
+ * `requireModels` only, unless some of its cells have a result. A gate whose figure does not exist is not met: nothing measured is no pass.
  */
 export function judgeGates(boards: readonly GatedBoard[], gates: Gates): readonly GateFailure[] {
   return boards.flatMap((board) => {
-    if (board.skippedReason !== null)
-      return gates.requireModels ? [toSkippedFailure(board, board.skippedReason)] : [];
     const ended = board.scored + board.unscored;
+    if (board.skippedReason !== null && (gates.requireModels || ended === 0))
+      return gates.requireModels ? [toSkippedFailure(board, board.skippedReason)] : [];
     return [
       atLeast(board, 'minCoverage', {
         limit: gates.minCoverage,

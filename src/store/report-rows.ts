@@ -27,11 +27,14 @@ export async function loadReportRows(db: Db, runId: string): Promise<ReportRows>
   const run = await loadRun(db, runId);
   if (run === null) throw new Error(`There is no run ${runId}.`);
   const plan = await loadPlan(db, runId);
+  const cells = await loadCells(db, runId);
+  // A model that was skipped at first and has run since, or whose cells were all taken from another run, is not.
+  const skipped = new Set(cells.flatMap((cell) => (cell.outcome?.kind === 'skipped' ? cell.modelId : [])));
   return {
     run: await loadFacts(db, run, plan),
-    models: plan.spec.models.map((model) => toModel(model, plan)),
+    models: plan.spec.models.map((model) => toModel(model, plan, skipped)),
     requests: plan.requests.map(toRequest),
-    cells: await loadCells(db, runId),
+    cells,
   };
 }
 
@@ -93,12 +96,18 @@ async function loadWarnings(db: Db, runId: string): Promise<string[]> {
   return rows.map(({ warning }) => unescapeText(warning));
 }
 
-const toModel = (model: RunPlan['spec']['models'][number], plan: RunPlan): ReportModel => ({
+const toModel = (
+  model: RunPlan['spec']['models'][number],
+  plan: RunPlan,
+  skipped: ReadonlySet<string>,
+): ReportModel => ({
   modelId: model.id,
   model: model.model,
   providerId: model.providerId,
   price: model.price,
-  skippedReason: plan.skippedModels.find(({ modelId }) => modelId === model.id)?.reason ?? null,
+  skippedReason: skipped.has(model.id)
+    ? (plan.skippedModels.find(({ modelId }) => modelId === model.id)?.reason ?? null)
+    : null,
 });
 
 const toRequest = (request: RunPlan['requests'][number]): ReportRequest => ({

@@ -179,3 +179,20 @@ test('a stopped run tells its reason', async () => {
   await freezeRun(store.pool, { runId: 'plan', state: 'cancelled', reason: 'Asked by Ada.' });
   expect((await loadReportRows(store.pool, 'plan')).run.reason).toBe('Asked by Ada.');
 });
+
+test('a model that was skipped at first and has run since is not skipped any more: its gates hold', async () => {
+  await prepareRun(store.pool, 'mended', { cases: 1, models: ['keyless'], skipped: ['keyless'] });
+  const load = async () => (await loadReportRows(store.pool, 'mended')).models;
+  expect(await load()).toMatchObject([{ skippedReason: 'keyless has no key' }]);
+  await finishRun(store.pool, { runId: 'mended', generation: 1 });
+  await planGeneration(store.pool, { runId: 'mended', token: 't', outcomes: ['skipped'] });
+  await recordOne(store.pool, {
+    key: attemptKey('mended', 1, [1, 2]),
+    tryNumber: 1,
+    outcome: { kind: 'scored', score: 0, pass: false, limit: null },
+    scores: [],
+    answerDigest: null,
+    answerPreview: null,
+  });
+  expect(await load()).toMatchObject([{ skippedReason: null }]);
+});

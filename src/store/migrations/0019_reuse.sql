@@ -32,7 +32,7 @@ create function list_given_cells(p_source text) returns table (
   where a.run_id = p_source and a.outcome = 'scored'
 $$;
 
--- The cells of a run that a new run can take over: by equal fingerprints and attempt, each at most once; then, if
+-- The cells of a run that a new run can take over, those of skipped models too: by equal fingerprints and attempt, each at most once; then, if
 -- that is allowed, by equal names. A source that is still running gives what is recorded.
 create function match_cells(p_run text, p_source text, p_by_name boolean) returns table (
   task int, attempt int, source_task int, source_attempt int, source_generation int,
@@ -44,7 +44,7 @@ create function match_cells(p_run text, p_source text, p_by_name boolean) return
     from attempts a
     join tasks t on t.run_id = p_run and t.task = a.task
     join requests r on r.run_id = p_run and r.request_index = t.request_index
-    where a.run_id = p_run and a.generation = 1 and a.planned and a.outcome is null
+    where a.run_id = p_run and a.generation = 1 and a.planned and (a.outcome is null or a.outcome = 'skipped')
   ), given as materialized (
     select g.*, row_number() over (partition by g.setup_digest, g.content_digest, g.attempt order by g.task) as nth
     from list_given_cells(p_source) g
@@ -100,6 +100,8 @@ begin
     answer_digest = case when m.same_grading then s.answer_digest end,
     answer_preview = case when m.same_grading then s.answer_preview end,
     plan_digest = case when m.same_grading then s.plan_digest end,
+    reason_code = null,
+    settled = false,
     mismatch = m.mismatch,
     origin_run = coalesce(s.origin_run, p_source),
     origin_task = coalesce(s.origin_task, s.task),
@@ -116,7 +118,7 @@ begin
     join requests r on r.run_id = p_run and r.request_index = t.request_index
     where a.run_id = p_run and a.pass and r.strategy = 'pass' group by a.task
   ) solved
-  where a.run_id = p_run and a.task = solved.task and (a.attempt > solved.attempt or a.outcome is null);
+  where a.run_id = p_run and a.task = solved.task and (a.attempt > solved.attempt or a.outcome is null or a.outcome = 'skipped');
   select count(outcome), count(*) - count(outcome), count(*) filter (where mismatch)
   into taken, graded, mismatched
   from attempts where run_id = p_run and planned and origin_run is not null;
