@@ -3,9 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RunHandle } from '../../src/client/run-handle.ts';
+import { summarize } from '../../src/reports/summarize.ts';
+import { loadReportRows } from '../../src/store/report-rows.ts';
 import { createTestAssay, createTestRunId, type TestAssay } from '../support/assay.ts';
 import { answerSum, readQuestion, sendJson, startModelServer } from '../workflows/model-server.ts';
-import { begin, cancelAndWait, loadCells, startPlain, sums, waitForCalls } from '../workflows/support.ts';
+import {
+  begin,
+  cancelAndWait,
+  countOutcomes,
+  loadCells,
+  startPlain,
+  sums,
+  waitForCalls,
+} from '../workflows/support.ts';
 
 let assay: TestAssay;
 const files = mkdtempSync(join(tmpdir(), 'assay-recorded-'));
@@ -78,4 +88,37 @@ test('AC-K12 parallel attempts of one task count against taskConcurrency one by 
   waiting.forEach((go) => go());
   expect(await assay.result(runId)).toMatchObject({ outcomes: { scored: 6 } });
   expect(most).toBe(2);
+});
+
+test('cells of a model whose endpoint is gone are taken, and it is not called skipped', async () => {
+  await using here = await startModelServer((response, seen) => sendJson(response, answerSum(seen)));
+  const gone = await startModelServer((response, seen) => sendJson(response, answerSum(seen)));
+  const document = (k: number) => ({
+    providers: [here.provider(), gone.provider({ id: 'gone' })],
+    models: ['local', 'gone'].map((provider) => ({ id: provider, provider, model: 'm' })),
+    suite: sums(2),
+    attempts: { k },
+    gates: { minPassRate: 1, minCoverage: 1 },
+  });
+  const first = await begin(assay, document(1));
+  await assay.result(first);
+  await gone[Symbol.asyncDispose]();
+  const reuse = async (k: number): Promise<string> => {
+    const runId = createTestRunId();
+    await assay.start(document(k), { runId, reuse: { runId: first } });
+    await assay.result(runId);
+    return runId;
+  };
+  const again = await reuse(1);
+  expect(await countOutcomes(assay, again)).toEqual({ scored: 4 });
+  const rows = await loadReportRows(assay.db, again);
+  expect(rows.models.map(({ skippedReason }) => skippedReason)).toEqual([null, null]);
+  expect(summarize(rows).gateFailures).toEqual([]);
+  // What is missing of it cannot be run: it counts as not covered.
+  const more = await reuse(2);
+  expect(await countOutcomes(assay, more)).toEqual({ scored: 6, skipped: 2 });
+  expect(
+    summarize(await loadReportRows(assay.db, more)).gateFailures.map(({ gate, modelId }) => [gate, modelId]),
+  ).toEqual([['minCoverage', 'gone']]);
+  expect(here.calls()).toHaveLength(4);
 });

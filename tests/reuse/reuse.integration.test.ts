@@ -284,30 +284,3 @@ test('AC-K11 a refusal shows what differs in the cases of several requests that 
   );
   expect(calls()).toBe(2);
 });
-
-test('cells of a model whose endpoint is gone are taken, and it is not called skipped', async () => {
-  await using here = await startModelServer((response, seen) => sendJson(response, answerSum(seen)));
-  const gone = await startModelServer((response, seen) => sendJson(response, answerSum(seen)));
-  const document = (k: number): Json => ({
-    providers: [here.provider(), gone.provider({ id: 'gone' })],
-    models: ['local', 'gone'].map((provider) => ({ id: provider, provider, model: 'm' })),
-    suite: sums(2),
-    attempts: { k },
-    gates: { minPassRate: 1, minCoverage: 1 },
-  });
-  const first = await begin(assay, document(1));
-  await assay.result(first);
-  await gone[Symbol.asyncDispose]();
-  const again = await reuse(document(1), first);
-  expect(await countOutcomes(assay, again)).toEqual({ scored: 4 });
-  const rows = await loadReportRows(assay.db, again);
-  expect(rows.models.map(({ skippedReason }) => skippedReason)).toEqual([null, null]);
-  expect(summarize(rows).gateFailures).toEqual([]);
-  // What is missing of it cannot be run: it counts as not covered.
-  const more = await reuse(document(2), first);
-  expect(await countOutcomes(assay, more)).toEqual({ scored: 6, skipped: 2 });
-  expect((await report(more)).gateFailures.map(({ gate, modelId }) => [gate, modelId])).toEqual([
-    ['minCoverage', 'gone'],
-  ]);
-  expect(here.calls()).toHaveLength(4);
-});
