@@ -1,5 +1,5 @@
 import type { PreparedRequest } from '../domain/workflow-brief.ts';
-import { resetEngines } from '../store/engine-health.ts';
+import { watchEngines } from '../store/engine-health.ts';
 import { loadPlan } from '../store/plans.ts';
 import { toCanonicalJson } from '../domain/canonical-json.ts';
 import { failRequest, finishRequests, markRequestPrepared } from '../store/requests.ts';
@@ -64,7 +64,7 @@ async function prepareRequest(
   const { environment } = resolved.spec;
   const image = environment.kind === 'none' ? null : environment.image;
   // What is asked once more is known by what its sessions start from.
-  await resetEngines(db, { runId, engineIds: listAgentEngines({ requests: [resolved.spec] }) });
+  await watchEngines(db, { runId, engineIds: listAgentEngines({ requests: [resolved.spec] }) });
   // Its fingerprints name the image as the plan first did.
   await changeSetups(db, { runId, requestIndex }, (setup) => withImage(setup, image));
   await markRequestPrepared(db, { runId, requestIndex, image });

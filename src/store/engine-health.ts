@@ -77,6 +77,14 @@ export async function resetEngines(
   await db.query({ text: 'select reset_engines($1, $2)', values: [runId, engineIds] });
 }
 
+/** A run is found to call these while it goes on: those that it did not know are asked once more. */
+export async function watchEngines(
+  db: Db,
+  { runId, engineIds }: { readonly runId: string; readonly engineIds: readonly string[] },
+): Promise<void> {
+  await db.query({ text: 'select watch_engines($1, $2)', values: [runId, engineIds] });
+}
+
 /** Engines whose breaker is open for good, with what is said of each. */
 export async function listDownEngines(
   db: Db,

@@ -8,6 +8,7 @@ import {
   noteLife,
   resetEngines,
   tripEngine,
+  watchEngines,
 } from '../../src/store/engine-health.ts';
 import { beginCall } from '../../src/store/model-calls.ts';
 import { ENGINE, attemptKey, callKey, openTestStore, prepareRun } from './support.ts';
@@ -121,6 +122,26 @@ test('CB-06 CB-11 a trip stays, blocks what has not started with rows of zero tr
   expect(await begin('second', 2)).toMatchObject({ kind: 'engine_down' });
   await resetEngines(store.pool, { runId: 'second', engineIds: [ENGINE] });
   expect(await begin('second', 1)).toMatchObject({ kind: 'granted', probe: true });
+});
+
+test('what a run is found to call later is watched beside what it calls, and a trip of what it knew stays', async () => {
+  await forget();
+  await prepareRun(store.pool, 'later', { cases: 2 });
+  const trips = async (engineId: string): Promise<readonly string[]> => {
+    await tripEngine(store.pool, { engineId, role: 'agent' }, trip('billing'));
+    const { rows } = await store.pool.query<{ run_id: string }>(
+      `select run_id from engine_events where engine_id = $1 and kind = 'tripped'`,
+      [engineId],
+    );
+    return rows.map(({ run_id: runId }) => runId);
+  };
+  await resetEngines(store.pool, { runId: 'later', engineIds: ['command-one'] });
+  await watchEngines(store.pool, { runId: 'later', engineIds: [] });
+  expect(await trips('command-one')).toEqual(['later']);
+  await watchEngines(store.pool, { runId: 'later', engineIds: ['command-one', 'command-two'] });
+  expect(await trips('command-two')).toEqual(['later']);
+  const down = await listDownEngines(store.pool, ['command-one', 'command-two']);
+  expect(down.map(({ engineId }) => engineId)).toEqual(['command-one', 'command-two']);
 });
 
 test('the fifth exhausted call in a row trips; an answer between them starts the count anew', async () => {

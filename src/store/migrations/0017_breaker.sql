@@ -173,6 +173,20 @@ language sql as $$
   select count(*)::int from closed
 $$;
 
+-- Engines that a run is found to call while it goes on: those that it did not know are asked once more. The others stay
+-- as they are: nobody has said that what was down is mended.
+create function watch_engines(p_run text, p_engines text[]) returns void language plpgsql as $$
+declare
+  known text[];
+  added text[];
+begin
+  select watched_engines into known from runs where run_id = p_run;
+  added := array(select unnest(p_engines) except select unnest(known));
+  if added = '{}' then return; end if;
+  perform reset_engines(p_run, added);
+  update runs set watched_engines = known || added where run_id = p_run;
+end $$;
+
 -- Gives each cell of these models that has not started its outcome: not run, zero tries. Cells that are just being
 -- recorded are passed over. Under the lock of the engine no call of it is being begun; one that somebody has asked
 -- for again meanwhile keeps its cells.
