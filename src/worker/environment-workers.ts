@@ -1,7 +1,9 @@
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
+import { comeBack } from '../activities/failure.ts';
 import { UNUSED_SLOTS } from './engine-workers.ts';
 import type { CountedEnvironment } from './counted-environments.ts';
+import type { SessionSlots } from './session-slots.ts';
 
 export type EnvironmentWorkersOptions = {
   readonly common: Partial<WorkerOptions> & {
@@ -34,7 +36,7 @@ export async function createEnvironmentWorkers(
     const opener = await Worker.create({
       ...common,
       taskQueue: `assay-env-${provider.kind}`,
-      activities: { openSession, evaluate },
+      activities: { openSession: byLead(slots, openSession), evaluate: byLead(slots, evaluate) },
       tuner: { ...UNUSED_SLOTS, activityTaskSlotSupplier: slots },
     });
     workers.push(opener);
@@ -48,3 +50,13 @@ export async function createEnvironmentWorkers(
   });
   return [...workers, host];
 }
+
+const LEAD_AGAIN_MS = 1_000;
+
+/** A task that came to a worker that does not lead any more goes back to the server, for the one that does. */
+export const byLead =
+  <Input, Result>(slots: SessionSlots, activity: (input: Input) => Promise<Result>) =>
+  async (input: Input): Promise<Result> => {
+    if (!slots.isLeading) throw comeBack(LEAD_AGAIN_MS, 'another worker of this host opens its sessions');
+    return await activity(input);
+  };

@@ -46,6 +46,11 @@ export class SessionSlots implements CustomSlotSupplier<ActivitySlotInfo> {
     this.handOut();
   }
 
+  /** Polls that waited at the server when another worker took the lead bring tasks all the same. */
+  get isLeading(): boolean {
+    return this.leads;
+  }
+
   /** Every place is taken. */
   get isFull(): boolean {
     return this.issued + this.open.size >= this.options.capacity;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { byLead } from '../../src/worker/environment-workers.ts';
 import { SessionSlots } from '../../src/worker/session-slots.ts';
 
 const never = new AbortController().signal;
@@ -128,4 +129,12 @@ test('of two workers of a host the one that leads opens', async () => {
   expect(slots.tryReserveSlot()).not.toBeNull();
   slots.setLeads(false);
   expect(slots.tryReserveSlot()).toBeNull();
+});
+
+test('a task that comes after another worker of the host took the lead goes back to the server', async () => {
+  const slots = new SessionSlots({ capacity: 2, opensPerSecond: 0 });
+  const open = byLead(slots, (name: string) => Promise.resolve(`opened ${name}`));
+  expect(await open('one')).toBe('opened one');
+  slots.setLeads(false);
+  await expect(open('two')).rejects.toMatchObject({ type: 'ComeBack', nextRetryDelay: 1_000 });
 });
