@@ -10,7 +10,7 @@ test('problems of a run file in TypeScript name the field, and its line where th
   attempts: { k: 0 },
   execution: { taskConcurrencie: 4 } as never,`);
   expect(await findModuleProblems({ 'run.ts': run })).toEqual([
-    'run.ts:5 suite.scorers[0]: unknown scorer "exakt"; available: exact, includes, regex, choice, numeric, json, similarity, command, javascript, trajectory, latency, cost',
+    'run.ts:5 suite.scorers[0]: unknown scorer "exakt"; available: exact, includes, regex, choice, numeric, json, similarity, command, javascript, trajectory, latency, cost, judge',
     'run.ts:6 attempts.k: expected at least 1, got number 0',
     expect.stringMatching(/^run\.ts:7 execution\.taskConcurrencie: unknown key "taskConcurrencie"; known/),
   ]);
