@@ -19,14 +19,14 @@ const FAMILIES = [
   ['Circuit breaker', range('CB-', 13, 2), 'the breaker'],
   ['Fan-out: one unit of work per cell', range('FE-', 14, 2), 'judges, live width, measured widths'],
   ['Tool reliability', range('AF-', 27, 2), 'fingerprints, which reuse brings'],
-  ['AgentCompass: preparation', range('AC-P', 9), 'reuse, plug-ins'],
+  ['AgentCompass: preparation', range('AC-P', 9), 'preflight done once, plug-ins'],
   [
     'AgentCompass: attempt order',
     range('AC-A', 20),
     'attempts without a harness, the order of two time limits',
   ],
   ['AgentCompass: retries', range('AC-R', 17), 'plans compared across tries'],
-  ['AgentCompass: strategies and checkpoints', range('AC-K', 12), 'reuse and fingerprints'],
+  ['AgentCompass: strategies and checkpoints', range('AC-K', 12), 'nothing'],
   ['AgentCompass: orchestration', range('AC-O', 11), 'pipelined requests'],
   [
     'AgentCompass: limits and time',
@@ -54,6 +54,10 @@ const WITHOUT = new Map([
   [
     'AF-22',
     'every call takes one path, the activity of its kind, whoever started the run; there is no second one to compare it with',
+  ],
+  [
+    'AC-K5',
+    'a result has one place, its rows; there are no records of a task that are dropped once it is stored',
   ],
 ]);
 

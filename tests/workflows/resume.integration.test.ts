@@ -120,7 +120,7 @@ test('resumed after a budget stop with a larger one the run goes on and counts w
   expect((await loadReportRows(assay.db, runId)).run.generation).toBe(3);
 });
 
-test('infra cells of an endpoint that was down run again on resume; under pass later attempts come back', async () => {
+test('AC-K4 infra cells of an endpoint that was down run again on resume; under pass later attempts come back', async () => {
   let down = true;
   await using server = await startModelServer((response, seen) =>
     down ? sendJson(response, { error: { message: 'boom' } }, 500) : sendJson(response, answerSum(seen)),
@@ -212,4 +212,31 @@ test('a run whose workflow was terminated is settled by a worker, and resumes', 
   await resume(runId);
   await assay.result(runId);
   expect(await loadState(assay, runId)).toMatchObject({ state: 'completed' });
+});
+
+test('AC-K3 a run that was ended in the third of five attempts goes on with the third', async () => {
+  let arrived = 0;
+  await using server = await startModelServer(async (response, seen) => {
+    arrived += 1;
+    const isCut = arrived === 3;
+    while (isCut && !response.closed) await sleep(50);
+    sendJson(response, answerSum(seen));
+  });
+  const runId = await begin(assay, {
+    providers: [server.provider()],
+    models: [MODEL],
+    suite: sums(1),
+    attempts: { k: 5 },
+    execution: { taskConcurrency: 1 },
+  });
+  await waitFor('two results', async () => (await countOutcomes(assay, runId))['scored'] === 2);
+  await waitFor('the third call', async () => arrived === 3);
+  expect(await cancelAndWait(assay, runId)).toBe('CANCELLED');
+  expect(await countOutcomes(assay, runId)).toEqual({ scored: 2, interrupted: 1, not_run: 2 });
+  const before = await loadCells(assay, runId, 1);
+  await resume(runId);
+  expect(await assay.result(runId)).toMatchObject({ state: 'completed', outcomes: { scored: 5 } });
+  expect((await loadCells(assay, runId, 2)).map((one) => one.attempt)).toEqual([3, 4, 5]);
+  expect(await loadCells(assay, runId, 1)).toEqual(before);
+  expect(arrived).toBe(6);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestAssay, type TestAssay } from '../support/assay.ts';
-import { answerSum, sendEvents, sendJson, startModelServer } from './model-server.ts';
+import { answerSum, readQuestion, sendEvents, sendJson, startModelServer } from './model-server.ts';
 import { begin, loadCalls, loadCells, oracle, sums } from './support.ts';
 
 let assay: TestAssay;
@@ -67,6 +67,31 @@ test('AA-04 AC-R17 503 twice and then an answer is three requests; 429 for ever 
     ['flaky', null],
     ['busy', 'throttled'],
   ]);
+});
+
+test('C9 an attempt that failed is tried again at once, while slower ones still run', async () => {
+  const counts = new Map<string, number>();
+  let arrived = 0;
+  const again = Promise.withResolvers<void>();
+  await using server = await startModelServer(async (response, seen) => {
+    arrived += 1;
+    const question = readQuestion(seen);
+    const before = counts.get(question) ?? 0;
+    counts.set(question, before + 1);
+    if (before === 1) again.resolve();
+    // The first is the probe, the second the slow one, the third fails.
+    if (arrived === 2) await again.promise;
+    if (arrived === 3) return sendJson(response, { error: { message: 'try later' } }, 503);
+    sendJson(response, answerSum(seen));
+  });
+  const runId = await begin(assay, {
+    providers: [server.provider({ retry: { max: 0 } })],
+    models: [model('m')],
+    suite: sums(3),
+    retries: { max: 1 },
+  });
+  expect(await assay.result(runId)).toMatchObject({ outcomes: { scored: 3 } });
+  expect([...counts.values()].toSorted()).toEqual([1, 1, 2]);
 });
 
 /** The bodies of F11, one behaviour a model. */
