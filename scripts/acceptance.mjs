@@ -19,7 +19,7 @@ const FAMILIES = [
   ['Circuit breaker', range('CB-', 13, 2), 'the breaker'],
   ['Fan-out: one unit of work per cell', range('FE-', 14, 2), 'judges, live width, measured widths'],
   ['Tool reliability', range('AF-', 27, 2), 'fingerprints, which reuse brings'],
-  ['AgentCompass: preparation', range('AC-P', 9), 'preflight done once, plug-ins'],
+  ['AgentCompass: preparation', range('AC-P', 9), 'nothing'],
   [
     'AgentCompass: attempt order',
     range('AC-A', 20),
@@ -54,6 +54,14 @@ const WITHOUT = new Map([
   [
     'AF-22',
     'every call takes one path, the activity of its kind, whoever started the run; there is no second one to compare it with',
+  ],
+  [
+    'AC-P2',
+    'a run has one preflight, in its preparation; no request, task or attempt has one that could repeat it',
+  ],
+  [
+    'AC-P9',
+    'there is no registry of components that is loaded whole: a run loads what its own files name, and what cannot be loaded is told by its name',
   ],
   [
     'AC-K5',
