@@ -4,12 +4,14 @@ import { describeMissingKeys } from '../domain/key-names.ts';
 import { formatChange } from '../domain/limit-change.ts';
 import { isTerminal } from '../domain/outcome.ts';
 import type { RunPlan } from '../domain/plan.ts';
+import { describeMismatch, describeReuse, type Reuse } from '../domain/reuse.ts';
 import { loadEngineStates, type EngineState } from '../store/engine-state.ts';
 import { listChanges, type RecordedChange } from '../store/limit-changes.ts';
 import type { AskedCallRow } from '../store/asked-calls.ts';
 import { loadPlan } from '../store/plans.ts';
 import { listRequests, type RequestRow } from '../store/requests.ts';
 import { loadProgress, type ProgressRow } from '../store/progress.ts';
+import { loadReuse } from '../store/reuse.ts';
 import type { RunRow } from '../store/runs.ts';
 import { listWidths, type WidthRow } from '../store/widths.ts';
 import type { CommandContext } from './command.ts';
@@ -33,7 +35,8 @@ export async function showRun(word: string, context: CommandContext): Promise<Co
     const engines = isTerminal(run.state) ? [] : await loadEngineStates(connection.db, run.runId);
     const requests = await listRequests(connection.db, run.runId);
     const widths = await listWidths(connection.db, run.runId);
-    const facts = { run, plan, requests, rows, asked, engines, temporalUrl, changes, widths };
+    const reuse = await loadReuse(connection.db, run.runId);
+    const facts = { run, plan, requests, rows, asked, engines, temporalUrl, changes, widths, reuse };
     return toResult({ document: toDocument(facts), text: toText(facts), next: toNext(run, plan) });
   });
 }
@@ -48,10 +51,11 @@ type Facts = {
   readonly temporalUrl: string | null;
   readonly changes: readonly RecordedChange[];
   readonly widths: readonly WidthRow[];
+  readonly reuse: Reuse | null;
 };
 
 function toDocument({ run, plan, requests, rows, ...facts }: Facts): object {
-  const { asked, engines, temporalUrl, changes, widths } = facts;
+  const { asked, engines, temporalUrl, changes, widths, reuse } = facts;
   return {
     run,
     temporalUrl,
@@ -63,11 +67,12 @@ function toDocument({ run, plan, requests, rows, ...facts }: Facts): object {
     asked,
     changes,
     widths,
+    reuse,
   };
 }
 
 function toText({ run, plan, requests, rows, ...others }: Facts): string {
-  const { asked, engines, temporalUrl, changes, widths } = others;
+  const { asked, engines, temporalUrl, changes, widths, reuse } = others;
   const totals = sumProgress(rows);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Run', run.runId],
@@ -82,6 +87,8 @@ function toText({ run, plan, requests, rows, ...others }: Facts): string {
       rows.length === 0 ? null : `${totals.done} of ${totals.planned} recorded, ${totals.pass} passed`,
     ],
     ['Cost', rows.length === 0 ? null : formatUsd(totals.costUsd)],
+    ['Reused', reuse === null ? null : describeReuse(reuse)],
+    ['Mismatch', reuse === null ? null : describeMismatch(reuse)],
     ['Temporal UI', temporalUrl],
   ];
   const parts = [

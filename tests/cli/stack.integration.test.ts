@@ -214,6 +214,17 @@ test('a detached run goes on by itself, is attached to by its id, and is cancell
   expect(await place.assay('run', path, '--run-id', 'alone')).toMatchObject({ exitCode: 130 });
 });
 
+test('a run takes the cells of another, says so, and its answers are scored again', async () => {
+  const ran = await place.assay('run', 'run.yaml', '--run-id', 'taken', '--reuse', 'first');
+  expect(ran).toMatchObject({ exitCode: 0 });
+  expect(ran.stdout).toContain('24 cells were taken from run first');
+  expect((await place.assay('show', 'taken')).stdout).toMatch(/^Reused +24 cells were taken from run first/m);
+  const unknown = await place.assay('run', 'run.yaml', '--reuse', 'nobody');
+  expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('nobody') });
+  const scored = await place.assay('score', 'first', '--scorer', 'exact');
+  expect(scored).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('24 of 24') });
+});
+
 test('doctor finds everything well, and down leaves no process', async () => {
   expect(await place.assay('doctor')).toMatchObject({ exitCode: 0 });
   expect(await place.assay('down')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('worker') });
