@@ -91,7 +91,7 @@ test('C9 an attempt that failed is tried again at once, while slower ones still 
     retries: { max: 1 },
   });
   expect(await assay.result(runId)).toMatchObject({ outcomes: { scored: 3 } });
-  expect([...counts.values()].toSorted()).toEqual([1, 1, 2]);
+  expect([...counts.values()].toSorted((a, b) => a - b)).toEqual([1, 1, 2]);
 });
 
 /** The bodies of F11, one behaviour a model. */
