@@ -3,6 +3,7 @@ import type { NamedAttempt } from '../../src/cli/show-case.ts';
 import type { Score } from '../../src/domain/score.ts';
 import type { Message } from '../../src/domain/transcript.ts';
 import type { CallDetail, SessionDetail, ToolCallDetail } from '../../src/store/attempt-detail.ts';
+import { buildCase } from '../scorers/support.ts';
 
 /** So many milliseconds after noon. */
 export const at = (ms: number): string => new Date(Date.UTC(2026, 0, 5, 12) + ms).toISOString();
@@ -35,20 +36,10 @@ export const buildShown = (
     sessions: [],
     ...attempt,
   },
-  testCase: {
+  testCase: buildCase({
     id: 'refund-7',
     input: { kind: 'text', text: 'May order 7 be refunded?' },
-    system: null,
-    choices: null,
-    tags: [],
-    weight: 1,
-    cluster: null,
-    files: {},
-    setup: null,
-    scorers: null,
-    limits: null,
-    metadata: {},
-  },
+  }),
   transcript,
   window: { from: 1, to: 3, total: 3 },
   ...rest,

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TargetValue, TestCase } from '../../src/domain/suite.ts';
 import { SCORERS } from '../../src/scorers/lookup.ts';
+import { buildCase } from '../scorers/support.ts';
 
 const FOLDER = join(import.meta.dirname, '../../examples/quickstart');
 
@@ -52,20 +53,8 @@ function passes(question: Question, answer: string): Promise<boolean | string> {
     .then((verdict) => (verdict.kind === 'scored' ? verdict.pass : verdict.explanation));
 }
 
-const toTestCase = ({ id, input, choices }: Question): TestCase => ({
-  id,
-  input: { kind: 'text', text: input },
-  system: null,
-  choices: choices ?? null,
-  tags: [],
-  weight: 1,
-  cluster: null,
-  files: {},
-  setup: null,
-  scorers: null,
-  limits: null,
-  metadata: {},
-});
+const toTestCase = ({ id, input, choices }: Question): TestCase =>
+  buildCase({ id, input: { kind: 'text', text: input }, choices: choices ?? null });
 
 test('the questions use every scorer that reads text', () => {
   const kinds = new Set(suite.cases.map(kindOf));
